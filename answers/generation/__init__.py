@@ -1,0 +1,39 @@
+"""Generators: evidence in, a draft of claims with quotes out."""
+
+from __future__ import annotations
+
+from answers.generation.base import (
+    Draft,
+    DraftClaim,
+    DraftQuote,
+    Generator,
+    GeneratorUnavailable,
+    UnavailableReason,
+)
+from answers.generation.extractive import ExtractiveGenerator
+from answers.generation.ollama import OllamaGenerator
+
+__all__ = [
+    "Draft",
+    "DraftClaim",
+    "DraftQuote",
+    "Generator",
+    "GeneratorUnavailable",
+    "UnavailableReason",
+    "get_generator",
+]
+
+
+def get_generator(
+    name: str, *, ollama_host: str | None = None, timeout_seconds: float = 60
+) -> Generator:
+    """The generator called ``name``: "extractive", or "ollama:MODEL" at ``ollama_host``.
+
+    Raises ValueError for a name it does not know. Building one opens no connection.
+    """
+    kind, _, model = name.partition(":")
+    if name == "extractive":
+        return ExtractiveGenerator()
+    if kind == "ollama" and model:
+        return OllamaGenerator(model=model, host=ollama_host, timeout_seconds=timeout_seconds)
+    raise ValueError(f'unknown generator "{name}": use "extractive" or "ollama:MODEL"')

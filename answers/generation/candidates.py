@@ -1,0 +1,203 @@
+"""Sentences as candidate answers: what each says of the question, and what stands around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from answers.evidence import Evidence
+from answers.generation.quotable import Quotable, quotable_sentences
+from answers.grounding.numbers import figures
+from answers.terms import QuestionTerms, strengths
+from documents.ingestion.headings import is_heading
+
+# A clause number, list mark or bullet that opens a sentence and says nothing.
+MARK = re.compile(
+    r"(?:[•▪◦●○■□‣–—*-]|\d{1,2}(?:\.\d{1,2}){1,3}\.?|\(?[a-z]\)|\d{1,2}[.)])\s+(?=[^\W\d_])"
+)
+_ENDED = re.compile(r"[.!?:;…][\"'”’»)\]\u00b9\u00b2\u00b3\u2070-\u2079]*$")
+_EXCEPTION_OPENS = re.compile(
+    r"(?:unless|except|however|but|nevertheless|provided|only|otherwise|this (?:does not|rule)"
+    r"|tenzij|behalve|echter|evenwel|maar|mits|alleen|uitzonder|dit geldt niet"
+    r"|sauf|excepté|toutefois|cependant|néanmoins|mais|seul|cette règle ne|à moins"
+    r"|jedoch|allerdings|ausgenommen|ausnahme|es sei denn|nur|dies gilt nicht"
+    r"|(?:the only |an |no )?exceptions?\b|une exception|een uitzondering)",
+    re.IGNORECASE,
+)
+_EXCEPTION_INSIDE = re.compile(
+    r"(?<!\w)(?:unless|except(?:ion)?s?|however|provided that|does not apply|tenzij|behalve|echter"
+    r"|uitzondering|sauf|toutefois|à moins que|exceptions?|jedoch|es sei denn|ausnahmen?)(?!\w)",
+    re.IGNORECASE,
+)
+_LEANS_BACK = re.compile(
+    r"(?:they|it|this|these|those|he|she|such|then|deze|dit|die|zij|hij|ces?|cette|celle|celui|ils?"
+    r"|elles?|diese[rs]?|sie|er)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """``own`` is how well each term stands in the sentence itself, ``around`` near it.
+
+    ``around`` is at least ``own``: it takes in the neighbours, the heading, the section, the title
+    and, at the lowest rate, the whole chunk.
+    """
+
+    sentence: Quotable
+    evidence: Evidence
+    place: int
+    own: dict[str, float]
+    around: dict[str, float]
+    anywhere: dict[str, float]
+    has_figure: bool
+    is_row: bool
+    header: Quotable | None
+    exception: Quotable | None
+    lead: Quotable | None
+    score: float = 0.0
+
+    @property
+    def words(self) -> frozenset[str]:
+        return frozenset(MARK.sub("", self.sentence.text).lower().split())
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """What a term is worth that stands not in the sentence but near it."""
+
+    section: float = 0.75
+    title: float = 0.65
+    neighbour: float = 0.6
+    header: float = 0.8
+    chunk: float = 0.3
+
+
+def candidates(
+    terms: QuestionTerms, evidence: Sequence[Evidence], nearness: Nearness
+) -> list[Candidate]:
+    """Every sentence that may be quoted and is no heading, in the order of the evidence."""
+    by_source: dict[int, list[Quotable]] = {}
+    for sentence in quotable_sentences(evidence).values():
+        by_source.setdefault(sentence.source, []).append(sentence)
+    found: list[Candidate] = []
+    for chunk in evidence:
+        found.extend(_of_chunk(terms, chunk, by_source.get(chunk.number, []), nearness))
+    return found
+
+
+def _of_chunk(
+    terms: QuestionTerms, chunk: Evidence, listed: list[Quotable], nearness: Nearness
+) -> list[Candidate]:
+    def strength(text: str) -> dict[str, float]:
+        return strengths(terms, text, chunk.language)
+
+    own = [strength(sentence.text) for sentence in listed]
+    title, anywhere = strength(f"{chunk.title} {chunk.reference}"), strength(chunk.text)
+    anywhere = {term: max(anywhere[term], title[term]) for term in anywhere}
+    heads = _headings(listed, chunk)
+    found: list[Candidate] = []
+    for at, sentence in enumerate(listed):
+        if not sentence.may_be_quoted or at in heads:
+            continue
+        heading = next((listed[i].text for i in range(at, -1, -1) if i in heads), chunk.section)
+        header = _header(at, listed, heads, chunk)
+        near = [own[i] for i in (at - 1, at + 1) if _same_block(i, at, listed, heads, chunk)]
+        worth = (
+            (own[at], 1.0),
+            (strength(heading), nearness.section),
+            (title, nearness.title),
+            *((one, nearness.neighbour) for one in near),
+            *(((strength(header.text), nearness.header),) if header else ()),
+            (anywhere, nearness.chunk),
+        )
+        around = {term: max(one[term] * rate for one, rate in worth) for term in terms.terms}
+        found.append(
+            Candidate(
+                sentence=sentence,
+                evidence=chunk,
+                place=at,
+                own=own[at],
+                around=around,
+                anywhere=anywhere,
+                has_figure=bool(figures(MARK.sub("", sentence.text), chunk.language)),
+                is_row=header is not None,
+                header=header,
+                exception=_exception(at, listed, heads, chunk),
+                lead=_lead(at, listed, heads, chunk),
+            )
+        )
+    return found
+
+
+def scored(candidate: Candidate, score: float) -> Candidate:
+    return replace(candidate, score=score)
+
+
+def _headings(listed: list[Quotable], chunk: Evidence) -> frozenset[int]:
+    found = set()
+    for at, sentence in enumerate(listed):
+        before = listed[at - 1].text.rsplit("\n")[-1] if at else None
+        after = listed[at + 1].text if at + 1 < len(listed) else None
+        if "\n" not in sentence.quote and is_heading(
+            sentence.text, previous=before, following=after
+        ):
+            found.add(at)
+    return frozenset(found)
+
+
+def _same_block(
+    one: int, other: int, listed: list[Quotable], heads: frozenset[int], chunk: Evidence
+) -> bool:
+    """Whether two neighbours belong to one paragraph: no blank line, heading or mark between."""
+    if not 0 <= one < len(listed) or one in heads or other in heads:
+        return False
+    first, second = sorted((one, other))
+    between = chunk.text[listed[first].end : listed[second].start]
+    return "\n\n" not in between and not MARK.match(listed[second].text)
+
+
+def _header(
+    at: int, listed: list[Quotable], heads: frozenset[int], chunk: Evidence
+) -> Quotable | None:
+    """The first row of the table that the sentence is a row of."""
+    first = at
+    while first > 0 and _is_row(first, listed, chunk) and _is_row(first - 1, listed, chunk):
+        if "\n\n" in chunk.text[listed[first - 1].end : listed[first].start]:
+            break
+        first -= 1
+    if first == at or not listed[first].may_be_quoted:
+        return None
+    return listed[first]
+
+
+def _is_row(at: int, listed: list[Quotable], chunk: Evidence) -> bool:
+    sentence = listed[at]
+    return not _ENDED.search(sentence.text) and not MARK.match(sentence.text)
+
+
+def _exception(
+    at: int, listed: list[Quotable], heads: frozenset[int], chunk: Evidence
+) -> Quotable | None:
+    """The next sentence, when it takes back or limits what this one says."""
+    following = at + 1
+    if following >= len(listed) or following in heads or not listed[following].may_be_quoted:
+        return None
+    sentence = listed[following]
+    opens = _EXCEPTION_OPENS.match(MARK.sub("", sentence.text))
+    if _same_block(following, at, listed, heads, chunk):
+        return sentence if opens or _EXCEPTION_INSIDE.search(sentence.text) else None
+    return sentence if opens and not _is_row(following, listed, chunk) else None
+
+
+def _lead(
+    at: int, listed: list[Quotable], heads: frozenset[int], chunk: Evidence
+) -> Quotable | None:
+    """The sentence before, when this one cannot be understood without it."""
+    previous = at - 1
+    if previous < 0 or not _same_block(previous, at, listed, heads, chunk):
+        return None
+    text = listed[at].text
+    leans = _LEANS_BACK.match(text) or _EXCEPTION_OPENS.match(text)
+    return listed[previous] if leans and listed[previous].may_be_quoted else None

@@ -1,0 +1,148 @@
+"""The one gate between a draft and an answer. Everything passes, or nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from answers.evidence import Evidence
+from answers.generation.base import Draft, DraftClaim, DraftQuote
+from answers.grounding.facts import Quoted, discrepancy
+from answers.grounding.quotes import Span, covers_enough, occurrences, tidied
+from documents.ingestion.sentences import sentences
+
+
+class GroundingRule(StrEnum):
+    EMPTY_CLAIM = "empty_claim"
+    NO_QUOTE = "no_quote"
+    UNKNOWN_SOURCE = "unknown_source"
+    QUOTE_NOT_FOUND = "quote_not_found"
+    QUOTE_TOO_SHORT = "quote_too_short"
+    CHARACTERS = "characters"
+    NUMBER = "number"
+    IDENTIFIER = "identifier"
+    NEGATION = "negation"
+    CONDITION = "condition"
+
+
+class GroundingFailed(Exception):
+    """One claim failed, so there is no answer. ``ordinal`` counts claims from 1.
+
+    ``reason`` is one line for an operator; it holds words of the claim at most.
+    """
+
+    def __init__(self, *, ordinal: int, rule: GroundingRule, reason: str) -> None:
+        super().__init__(f"claim {ordinal}: {rule.value}: {reason}")
+        self.ordinal = ordinal
+        self.rule = rule
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedQuote:
+    """Stored words: ``start`` and ``end`` are offsets in the version's extracted text."""
+
+    source: int
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedClaim:
+    ordinal: int
+    text: str
+    citations: tuple[GroundedQuote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedAnswer:
+    claims: tuple[GroundedClaim, ...]
+
+
+def check(
+    *, draft: Draft, evidence: Sequence[Evidence], language: str | None = None
+) -> GroundedAnswer:
+    """The draft with every quote replaced by the stored words it names.
+
+    ``language`` is the answer's; without it a claim is read in its source's language. Raises
+    GroundingFailed for the first claim that its evidence does not bear out. A draft without
+    claims is an answer without claims.
+    """
+    by_number = {chunk.number: chunk for chunk in evidence}
+    if len(by_number) != len(evidence):
+        raise ValueError("two pieces of evidence have the same number")
+    return GroundedAnswer(
+        tuple(
+            _grounded(claim, ordinal=ordinal, by_number=by_number, language=language)
+            for ordinal, claim in enumerate(draft.claims, 1)
+        )
+    )
+
+
+def _grounded(
+    claim: DraftClaim, *, ordinal: int, by_number: Mapping[int, Evidence], language: str | None
+) -> GroundedClaim:
+    def fail(rule: GroundingRule, reason: str) -> GroundingFailed:
+        return GroundingFailed(ordinal=ordinal, rule=rule, reason=reason)
+
+    text = tidied(claim.text)
+    if not any(char.isalnum() for char in text):
+        raise fail(GroundingRule.EMPTY_CLAIM, "the claim says nothing")
+    if not claim.quotes:
+        raise fail(GroundingRule.NO_QUOTE, "the claim quotes nothing")
+    citations: list[GroundedQuote] = []
+    quoted: list[Quoted] = []
+    context: list[str] = []
+    for quote in claim.quotes:
+        chunk = by_number.get(quote.source)
+        if chunk is None:
+            raise fail(GroundingRule.UNKNOWN_SOURCE, f"there is no evidence {quote.source}")
+        span = _best(occurrences(quote.quote, chunk.text), chunk.text)
+        if span is None:
+            reason = f"a quote does not stand in evidence {quote.source} as it is given"
+            raise fail(GroundingRule.QUOTE_NOT_FOUND, reason)
+        if not covers_enough(span, chunk.text):
+            reason = f"a quote of evidence {quote.source} is too short to bear a claim"
+            raise fail(GroundingRule.QUOTE_TOO_SHORT, reason)
+        citations.append(_citation(quote, span=span, chunk=chunk))
+        quoted.append(Quoted(citations[-1].quote, chunk.language))
+        context.extend(_whole_sentences(span, chunk.text))
+    found = discrepancy(
+        claim=text,
+        quotes=quoted,
+        sentences=context,
+        language=language or quoted[0].language,
+    )
+    if found is not None:
+        raise fail(GroundingRule(found.rule.value), found.reason)
+    return GroundedClaim(ordinal=ordinal, text=text, citations=tuple(citations))
+
+
+def _citation(quote: DraftQuote, *, span: Span, chunk: Evidence) -> GroundedQuote:
+    return GroundedQuote(
+        source=quote.source,
+        start=chunk.start + span.start,
+        end=chunk.start + span.end,
+        quote=chunk.text[span.start : span.end],
+    )
+
+
+def _best(spans: Sequence[Span], text: str) -> Span | None:
+    """Of several occurrences of the same words, the first that cuts no sentence."""
+    if len(spans) < 2:
+        return spans[0] if spans else None
+    split = sentences(text)
+    starts, ends = {one.start for one in split}, {one.end for one in split}
+    return next((one for one in spans if one.start in starts and one.end in ends), spans[0])
+
+
+def _whole_sentences(span: Span, text: str) -> list[str]:
+    """The sentences a span touches, so that a quote cannot be cut off before its "not"."""
+    touched = [
+        sentence.text
+        for sentence in sentences(text)
+        if sentence.start < span.end and span.start < sentence.end
+    ]
+    return touched or [text[span.start : span.end]]

@@ -1,0 +1,42 @@
+"""Reading and verifying the record."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.db import connection
+
+from tenants.scope import current_tenant_id
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A place where the chain does not hold."""
+
+    seq: int
+    reason: str
+
+
+def verify_chain() -> tuple[int, list[Break]]:
+    """(records read, breaks) of the current tenant: changed, removed and reordered records."""
+    count, breaks, expected_seq, previous = 0, [], 1, ""
+    for seq, canonical, previous_hash, stored_hash in _chain():
+        count += 1
+        if seq != expected_seq:
+            breaks.append(Break(seq=expected_seq, reason="record is missing or out of order"))
+        if previous_hash != previous:
+            breaks.append(Break(seq=seq, reason="does not follow the record before it"))
+        if hashlib.sha256(canonical.encode()).hexdigest() != stored_hash:
+            breaks.append(Break(seq=seq, reason="content was changed after it was written"))
+        expected_seq, previous = seq + 1, stored_hash
+    return count, breaks
+
+
+def _chain() -> Iterator[tuple[int, str, str, str]]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT seq, audit_canonical(r), previous_hash, hash FROM audit_auditrecord r"
+            " WHERE tenant_id = %s ORDER BY seq",
+            [current_tenant_id()],
+        )
+        yield from cursor

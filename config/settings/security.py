@@ -1,0 +1,86 @@
+"""Secrets, sign-in, cookies and the Content-Security-Policy."""
+
+import os
+import secrets
+
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from .environment import DATA_DIR, env
+
+DEBUG = False
+HTTPS = env.bool("PRECEPT_HTTPS", default=False)
+DEMO = env.bool("PRECEPT_DEMO", default=True)
+
+
+def _secret_key() -> str:
+    """PRECEPT_SECRET_KEY, or for the embedded database one made on first start and kept in a 0600 file."""
+    given = env.str("PRECEPT_SECRET_KEY", default="")
+    if given:
+        return given
+    if env.str("DATABASE_URL", default=""):
+        raise ImproperlyConfigured(
+            "PRECEPT_SECRET_KEY must be set when DATABASE_URL is: every process needs the same key. "
+            "Make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
+        )
+    path = DATA_DIR / "secret_key"
+    DATA_DIR.mkdir(parents=True, exist_ok=True)
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(50))
+    except FileExistsError:
+        pass
+    return path.read_text()
+
+
+SECRET_KEY = _secret_key()
+
+AUTH_USER_MODEL = "tenants.User"
+AUTHENTICATION_BACKENDS = ["tenants.authentication.EmailBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "ask"
+LOGOUT_REDIRECT_URL = "account_login"
+ACCOUNT_ADAPTER = "tenants.authentication.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SESSION_REMEMBER = False
+ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "20/m/ip,5/5m/key"}
+# Django sees the peer's address only; behind a proxy name the header it sets.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("PRECEPT_TRUSTED_PROXIES", default=0)
+
+SESSION_COOKIE_NAME = "precept_session"
+CSRF_COOKIE_NAME = "precept_csrf"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 12 * 60 * 60
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}

@@ -1,0 +1,61 @@
+"""Hands the outbox to the queue, and takes back what a dead worker left."""
+
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import F
+from django.utils import timezone
+from django_q.tasks import async_task
+
+from tenants.scope import tenant_scope
+
+from .ingestion.accept import put_due_versions_in_force
+from .models import DocumentVersion, EventKind, OutboxEvent, VersionStatus
+
+
+def dispatch_all() -> int:
+    """Everything that waits, tenant by tenant. Returns how many jobs were handed over."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT documents_tenants_with_work()")
+        tenant_ids = [row[0] for row in cursor.fetchall()]
+    count = 0
+    for tenant_id in tenant_ids:
+        with tenant_scope(tenant_id):
+            put_due_versions_in_force()
+            count += _dispatch_events(tenant_id) + _dispatch_abandoned(tenant_id)
+    return count
+
+
+@transaction.atomic
+def _dispatch_events(tenant_id: UUID) -> int:
+    """With the queue in the same database, handing over and marking are one transaction."""
+    events = OutboxEvent.objects.select_for_update(skip_locked=True).filter(dispatched_at=None)
+    count = 0
+    for event in events:
+        if event.kind == EventKind.VERSION_RECEIVED:
+            _enqueue(tenant_id, event.payload["version"])
+        event.dispatched_at = timezone.now()
+        event.attempts = F("attempts") + 1
+        event.save(update_fields=["dispatched_at", "attempts"])
+        count += 1
+    return count
+
+
+@transaction.atomic
+def _dispatch_abandoned(tenant_id: UUID) -> int:
+    """Versions whose lease ran out: their worker died, or they were postponed."""
+    abandoned = DocumentVersion.objects.select_for_update(skip_locked=True).filter(
+        status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED],
+        lease_until__lt=timezone.now(),
+    )
+    count = 0
+    for version in abandoned:
+        _enqueue(tenant_id, str(version.id))
+        # Cleared, so that it is handed out once; the job that starts takes a new lease.
+        DocumentVersion.objects.filter(pk=version.pk).update(lease=None, lease_until=None)
+        count += 1
+    return count
+
+
+def _enqueue(tenant_id: UUID, version_id: str) -> None:
+    async_task("documents.tasks.ingest_version", str(tenant_id), version_id)

@@ -1,0 +1,77 @@
+"""A version whose text could be read is accepted, and from then on may supersede the former one."""
+
+
+from django.db import transaction
+from django.utils import timezone
+
+from documents import storage
+from documents.models import Document, DocumentVersion, VersionStatus
+from documents.selectors import version_text
+from documents.services import lock_documents
+from tenants.models import SupersedePolicy
+from tenants.selectors import current_tenant
+
+from .extract import ExtractedText, PageSpan
+from .lease import Lease
+
+
+def accept(*, version: DocumentVersion, extracted: ExtractedText, lease: Lease) -> None:
+    """Keep the extracted text and, if the policy says so, put the version in force at once."""
+    text_key = storage.put(extracted.text.encode())
+    with transaction.atomic():
+        lock_documents([version.document_id])
+        lease.update(
+            status=VersionStatus.ACCEPTED,
+            text_key=text_key,
+            text_sha256=extracted.sha256,
+            page_map=[[span.page, span.start, span.end] for span in extracted.pages],
+            page_count=extracted.page_count,
+            accepted_at=timezone.now(),
+        )
+        version.refresh_from_db()
+        if supersede_policy(version.document) == SupersedePolicy.AT_ACCEPTANCE:
+            put_in_force(version)
+
+
+def put_in_force(version: DocumentVersion) -> None:
+    """Make it the version that may be cited, unless a newer one is or its date has not come."""
+    if version.effective_date and version.effective_date > timezone.localdate():
+        DocumentVersion.objects.filter(pk=version.pk).update(waits_for_date=True)
+        return
+    DocumentVersion.objects.filter(pk=version.pk).update(waits_for_date=False)
+    document = Document.objects.select_related("current_version").get(pk=version.document_id)
+    current = document.current_version
+    if current is None or current.number < version.number:
+        changes = {"current_version": version}
+        if version.effective_date:
+            changes["effective_date"] = version.effective_date
+        Document.objects.filter(pk=document.pk).update(**changes)
+
+
+def put_due_versions_in_force() -> int:
+    """Versions whose effective date has come; the dispatcher calls this. Returns how many."""
+    due = DocumentVersion.objects.filter(
+        waits_for_date=True, effective_date__lte=timezone.localdate()
+    ).order_by("document_id", "number")
+    count = 0
+    for version in due:
+        with transaction.atomic():
+            lock_documents([version.document_id])
+            put_in_force(version)
+            count += 1
+    return count
+
+
+def supersede_policy(document: Document) -> str:
+    return document.supersede_policy or current_tenant().supersede_policy
+
+
+def accepted_text(version: DocumentVersion) -> ExtractedText:
+    """The text as it was accepted, verified against its checksum."""
+    text = version_text(version)
+    return ExtractedText(
+        text=text,
+        pages=tuple(PageSpan(*span) for span in version.page_map),
+        sha256=version.text_sha256,
+        page_count=version.page_count,
+    )

@@ -1,0 +1,228 @@
+"""A version becomes searchable in one transaction, after validation (rule 6)."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+from django.db import connection, transaction
+from django.utils import timezone
+from pgvector import HalfVector
+
+from documents.generations import lock_index_writer
+from documents.models import (
+    Chunk,
+    ChunkEmbedding,
+    ChunkTerm,
+    DocumentVersion,
+    IndexGeneration,
+    VersionStatus,
+)
+from documents.retrieval.terms import IDENTIFIER, configuration
+from documents.services import lock_documents
+from tenants.scope import current_tenant_id
+
+from .accept import put_in_force
+from .chunk import ChunkSpan, chunk_id
+from .extract import ExtractedText
+from .identifiers import identifier_terms
+from .lease import Lease
+from .normalise import search_form
+
+# How near a stored half-precision vector must be to the one that was computed.
+_ROUNDING = 0.01
+
+TERMS = """
+WITH chunks AS (
+    SELECT * FROM unnest(%(ids)s::uuid[], %(languages)s::text[], %(configurations)s::text[],
+                         %(texts)s::text[]) AS c (id, language, configuration, text)
+),
+lexemes AS (
+    SELECT c.id, c.language || ':' || left(t.lexeme, 100) AS term,
+           sum(cardinality(t.positions)) AS tf
+    FROM chunks c
+    CROSS JOIN LATERAL unnest(to_tsvector(c.configuration::regconfig, unaccent(c.text))) t
+    GROUP BY 1, 2
+),
+identifiers AS (
+    SELECT id, term, 1 AS tf
+    FROM unnest(%(identifier_ids)s::uuid[], %(identifier_terms)s::text[]) AS i (id, term)
+),
+terms AS (SELECT * FROM lexemes UNION ALL SELECT * FROM identifiers)
+INSERT INTO documents_chunkterm (tenant_id, generation_id, chunk_id, version_id, term, tf, length)
+SELECT %(tenant)s, %(generation)s, id, %(version)s, term, least(tf, 32767),
+       sum(tf) OVER (PARTITION BY id)
+FROM terms
+"""
+
+
+class ValidationFailed(Exception):
+    """What was built does not hold; nothing of it was kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk ready to be published."""
+
+    id: UUID
+    span: ChunkSpan
+    language: str
+    vector: np.ndarray
+
+
+def passages(
+    *,
+    version: DocumentVersion,
+    generation: IndexGeneration,
+    chunks: Sequence[ChunkSpan],
+    languages: Sequence[str],
+    vectors: np.ndarray,
+) -> list[Passage]:
+    return [
+        Passage(
+            id=chunk_id(
+                version_id=version.id, chunking=generation.chunking, ordinal=chunk.ordinal
+            ),
+            span=chunk,
+            language=language,
+            vector=vector,
+        )
+        for chunk, language, vector in zip(chunks, languages, vectors, strict=True)
+    ]
+
+
+def publish(
+    *,
+    version: DocumentVersion,
+    generation: IndexGeneration,
+    extracted: ExtractedText,
+    built: Sequence[Passage],
+    lease: Lease,
+) -> None:
+    """Write chunks, terms and vectors, prove them, and open them to search, all or nothing.
+
+    Raises ValidationFailed, and LeaseLost when another worker took over.
+    """
+    _check_offsets(extracted, built)
+    with transaction.atomic():
+        lock_documents([version.document_id])
+        lock_index_writer(generation)
+        write_index(version=version, generation=generation, built=built)
+        _check_index(version, generation, built)
+        lease.update(
+            status=VersionStatus.SEARCHABLE,
+            chunk_count=len(built),
+            searchable_at=timezone.now(),
+            progress_done=len(built),
+            progress_total=len(built),
+            lease=None,
+            lease_until=None,
+        )
+        put_in_force(version)
+
+
+def write_index(
+    *, version: DocumentVersion, generation: IndexGeneration, built: Sequence[Passage]
+) -> None:
+    """The rows of one version in one generation. Chunks another generation shares stay as they are."""
+    Chunk.objects.bulk_create(
+        [
+            Chunk(
+                id=passage.id,
+                document_id=version.document_id,
+                version=version,
+                chunking=generation.chunking,
+                ordinal=passage.span.ordinal,
+                section=passage.span.section[:300],
+                page=passage.span.page,
+                start=passage.span.start,
+                end=passage.span.end,
+                text=passage.span.text,
+                sha256=passage.span.sha256,
+                language=passage.language,
+            )
+            for passage in built
+        ],
+        ignore_conflicts=True,
+    )
+    _write_terms(version, generation, built)
+    ChunkEmbedding.objects.bulk_create(
+        [
+            ChunkEmbedding(
+                generation=generation,
+                chunk_id=passage.id,
+                document_id=version.document_id,
+                version=version,
+                vector=HalfVector(passage.vector),
+            )
+            for passage in built
+        ]
+    )
+
+
+def _write_terms(
+    version: DocumentVersion, generation: IndexGeneration, built: Sequence[Passage]
+) -> None:
+    codes = [
+        (passage.id, IDENTIFIER + code[:100])
+        for passage in built
+        for code in sorted(identifier_terms(passage.span.text))
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            TERMS,
+            {
+                "tenant": current_tenant_id(),
+                "generation": generation.id,
+                "version": version.id,
+                "ids": [passage.id for passage in built],
+                "languages": [passage.language for passage in built],
+                "configurations": [configuration(passage.language) for passage in built],
+                "texts": [search_form(passage.span.text) for passage in built],
+                "identifier_ids": [id_ for id_, _ in codes],
+                "identifier_terms": [code for _, code in codes],
+            },
+        )
+
+
+def _check_offsets(extracted: ExtractedText, built: Sequence[Passage]) -> None:
+    if not built:
+        raise ValidationFailed("The text gave no passage.")
+    for passage in built:
+        span = passage.span
+        if extracted.text[span.start : span.end] != span.text:
+            raise ValidationFailed(f"Passage {span.ordinal} is not where its offsets say.")
+        if hashlib.sha256(span.text.encode()).hexdigest() != span.sha256:
+            raise ValidationFailed(f"Passage {span.ordinal} does not match its checksum.")
+
+
+def _check_index(
+    version: DocumentVersion, generation: IndexGeneration, built: Sequence[Passage]
+) -> None:
+    """Counts agree, and one sample passage is found by its own term and its own vector."""
+    mine = {"version": version, "generation": generation}
+    stored = Chunk.objects.filter(version=version, chunking=generation.chunking).count()
+    vectors = ChunkEmbedding.objects.filter(**mine).count()
+    if not stored == vectors == len(built):
+        raise ValidationFailed(
+            f"{len(built)} passages were made, {stored} stored, {vectors} with a vector."
+        )
+    sample = built[len(built) // 2]
+    if not ChunkTerm.objects.filter(chunk_id=sample.id, generation=generation).exists():
+        raise ValidationFailed(f"Passage {sample.span.ordinal} has no search term.")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT chunk_id, vector::halfvec({int(generation.dims)}) <=> %s::halfvec"
+            " FROM documents_chunkembedding"
+            " WHERE tenant_id = %s AND generation_id = %s AND version_id = %s ORDER BY 2 LIMIT 1",
+            [
+                HalfVector(sample.vector).to_text(),
+                current_tenant_id(),
+                generation.id,
+                version.id,
+            ],
+        )
+        _, distance = cursor.fetchone()
+    if not distance < _ROUNDING:
+        raise ValidationFailed(f"Passage {sample.span.ordinal} is not found by its own vector.")

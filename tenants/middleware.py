@@ -1,0 +1,27 @@
+"""Opens the tenant scope of the signed-in person for the length of a request (rule 1)."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from django.contrib.auth import SESSION_KEY
+from django.http import HttpRequest, HttpResponse
+
+from . import selectors
+from .scope import tell_database, tenant_scope
+
+
+class TenantMiddleware:
+    """The tenant comes from the account in the session or the token, never from the request's text."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        tell_database()  # a connection handed on from an earlier request forgets its tenant
+        with ExitStack() as stack:
+            # Sign-in and bearer tokens learn the tenant later and enter it here, for this request only.
+            request.enter_tenant = lambda tenant_id: stack.enter_context(tenant_scope(tenant_id))
+            tenant_id = selectors.tenant_of_user(request.session.get(SESSION_KEY))
+            if tenant_id is not None:
+                request.enter_tenant(tenant_id)
+            return self.get_response(request)

@@ -1,0 +1,227 @@
+"""Every write about tenants, people, groups, roles and tokens."""
+
+import secrets
+import uuid
+from datetime import timedelta
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from audit.services import record_action
+
+from .models import (
+    ApiToken,
+    Department,
+    Group,
+    GroupMembership,
+    Role,
+    RoleAssignment,
+    Tenant,
+    User,
+)
+from .scope import tenant_scope
+from .selectors import token_digest
+
+TOKEN_LIFETIME = timedelta(days=90)
+
+
+def create_tenant(
+    *, slug: str, name: str, default_language: str = "en", languages: list[str] | None = None, **policies
+) -> Tenant:
+    """A new organisation with its built-in group "everyone". Raises ValidationError."""
+    tenant = Tenant(
+        id=uuid.uuid4(),
+        slug=slug,
+        name=name,
+        default_language=default_language,
+        languages=languages or [default_language],
+        **policies,
+    )
+    tenant.clean_fields()
+    with tenant_scope(tenant.id), transaction.atomic():
+        try:
+            tenant.save(force_insert=True)
+        except IntegrityError:
+            raise ValidationError(f"The short name '{slug}' is taken; choose another.") from None
+        record_action(action="tenant.created", actor=None, object_ids={"tenant": tenant.id})
+    return tenant
+
+
+@transaction.atomic
+def create_user(
+    *,
+    email: str,
+    password: str | None,
+    name: str = "",
+    roles: list[tuple[Role, Department | None]] | None = None,
+    groups: list[Group] | None = None,
+    actor: User | None = None,
+) -> User:
+    """An account in the current tenant. Without a password it cannot sign in by e-mail.
+
+    Raises ValidationError; an address taken in another tenant is refused in the same words.
+    """
+    user = User(email=User.objects.normalize_email(email).strip().lower(), name=name)
+    if password is None:
+        user.set_unusable_password()
+    else:
+        validate_password(password, user)
+        user.set_password(password)
+    user.clean_fields()
+    try:
+        with transaction.atomic():
+            user.save(force_insert=True)
+    except IntegrityError:
+        raise ValidationError(f"An account for {email} cannot be created here.") from None
+    for role, department in roles or []:
+        RoleAssignment.objects.create(user=user, role=role, department=department)
+    for group in groups or []:
+        GroupMembership.objects.get_or_create(group=group, user=user)
+    record_action(
+        action="user.created",
+        actor=actor and actor.id,
+        object_ids={"user": user.id, "groups": [group.id for group in groups or []]},
+        facts={"roles": [str(role) for role, _ in roles or []]},
+    )
+    return user
+
+
+@transaction.atomic
+def set_user_active(*, user: User, active: bool, actor: User | None = None) -> bool:
+    """Deactivating ends every session and admission of the person at once. True if it changed."""
+    changed = User.objects.filter(pk=user.pk).exclude(is_active=active).update(is_active=active)
+    user.is_active = active
+    if changed:
+        record_action(
+            action="user.activated" if active else "user.deactivated",
+            actor=actor and actor.id,
+            object_ids={"user": user.id},
+        )
+    return bool(changed)
+
+
+@transaction.atomic
+def update_user(*, user: User, name: str, actor: User | None = None) -> User:
+    user.name = name
+    user.save(update_fields=["name"])
+    record_action(action="user.updated", actor=actor and actor.id, object_ids={"user": user.id})
+    return user
+
+
+@transaction.atomic
+def set_roles(
+    *, user: User, roles: list[tuple[Role, Department | None]], actor: User | None = None
+) -> None:
+    """Replace the person's roles by exactly these."""
+    RoleAssignment.objects.filter(user=user).delete()
+    for role, department in roles:
+        RoleAssignment.objects.create(user=user, role=role, department=department)
+    record_action(
+        action="user.roles_set",
+        actor=actor and actor.id,
+        object_ids={"user": user.id},
+        facts={"roles": [str(role) for role, _ in roles]},
+    )
+
+
+@transaction.atomic
+def create_group(*, name: str, external_id: str = "", actor: User | None = None) -> Group:
+    """Raises ValidationError for a blank or taken name."""
+    group = Group(name=name.strip(), external_id=external_id)
+    group.clean_fields()
+    try:
+        with transaction.atomic():
+            group.save(force_insert=True)
+    except IntegrityError:
+        raise ValidationError(f"There is already a group '{name}'.") from None
+    record_action(action="group.created", actor=actor and actor.id, object_ids={"group": group.id})
+    return group
+
+
+@transaction.atomic
+def rename_group(*, group: Group, name: str, actor: User | None = None) -> Group:
+    if group.built_in:
+        raise ValidationError("The group 'everyone' is built in and keeps its name.")
+    group.name = name
+    group.save(update_fields=["name"])
+    record_action(action="group.renamed", actor=actor and actor.id, object_ids={"group": group.id})
+    return group
+
+
+@transaction.atomic
+def delete_group(*, group: Group, actor: User | None = None) -> None:
+    """Delete a group with its memberships and grants; everybody it let in loses access at once."""
+    if group.built_in:
+        raise ValidationError("The group 'everyone' is built in and cannot be deleted.")
+    group_id = group.id
+    group.delete()
+    record_action(action="group.deleted", actor=actor and actor.id, object_ids={"group": group_id})
+
+
+@transaction.atomic
+def add_to_group(*, user: User, group: Group, actor: User | None = None) -> bool:
+    """True if the person was not a member before."""
+    _, created = GroupMembership.objects.get_or_create(group=group, user=user)
+    if created:
+        record_action(
+            action="group.member_added",
+            actor=actor and actor.id,
+            object_ids={"group": group.id, "user": user.id},
+        )
+    return created
+
+
+@transaction.atomic
+def remove_from_group(*, user: User, group: Group, actor: User | None = None) -> bool:
+    """True if the person was a member. The built-in group keeps everybody."""
+    if group.built_in:
+        raise ValidationError("Everybody belongs to 'everyone'; deactivate the account instead.")
+    removed, _ = GroupMembership.objects.filter(group=group, user=user).delete()
+    if removed:
+        record_action(
+            action="group.member_removed",
+            actor=actor and actor.id,
+            object_ids={"group": group.id, "user": user.id},
+        )
+    return bool(removed)
+
+
+@transaction.atomic
+def get_or_create_department(*, name: str) -> Department:
+    name = name.strip()
+    department = Department.objects.filter(name__iexact=name).first()
+    return department or Department.objects.create(name=name)
+
+
+@transaction.atomic
+def issue_token(
+    *, user: User, lifetime: timedelta = TOKEN_LIFETIME, actor: User | None = None
+) -> tuple[ApiToken, str]:
+    """(row, token). The token is shown this once; only its digest is kept."""
+    token = f"precept_{secrets.token_urlsafe(32)}"
+    row = ApiToken.objects.create(
+        user=user, digest=token_digest(token), expires_at=timezone.now() + lifetime
+    )
+    record_action(
+        action="token.issued",
+        actor=actor and actor.id,
+        object_ids={"token": row.id, "user": user.id},
+    )
+    return row, token
+
+
+@transaction.atomic
+def revoke_token(*, token: ApiToken, actor: User | None = None) -> None:
+    """The token stops working; its record stays."""
+    if token.revoked_at is None:
+        token.revoked_at = timezone.now()
+        token.save(update_fields=["revoked_at"])
+        record_action(
+            action="token.revoked", actor=actor and actor.id, object_ids={"token": token.id}
+        )
+
+
+def note_token_use(*, token: ApiToken) -> None:
+    ApiToken.objects.filter(pk=token.pk).update(last_used_at=timezone.now())

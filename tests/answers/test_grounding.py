@@ -1,0 +1,211 @@
+"""Rule 5: a citation is the source's own words, and one bad claim takes the answer down."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from answers.grounding import GroundingFailed, GroundingRule, check
+from documents.ingestion.sentences import sentences
+from tests.answers.passages import draft, passage
+
+LEAVE = (
+    "3. Leave\n\nEmployees are entitled to 25 days of annual leave.\n"
+    "Unused leave must not be carried over, unless the manager\nagrees in writing."
+)
+
+
+def refused(claim, *quotes, text=LEAVE, language="en", **options):
+    with pytest.raises(GroundingFailed) as failure:
+        check(
+            draft=draft((claim, [(1, quote) for quote in quotes])),
+            evidence=[passage(text, language=language)],
+            **options,
+        )
+    return failure.value
+
+
+def accepted(claim, *quotes, text=LEAVE, language="en", **options):
+    answer = check(
+        draft=draft((claim, [(1, quote) for quote in quotes])),
+        evidence=[passage(text, language=language)],
+        **options,
+    )
+    return answer.claims[0]
+
+
+def test_a_quote_comes_back_as_the_stored_words_with_offsets_in_the_version():
+    claim = accepted(
+        "You are entitled to 25 days of annual leave.",
+        "Employees are entitled to 25 days of annual leave.",
+    )
+    (citation,) = claim.citations
+    assert claim.ordinal == 1
+    assert citation.start == 100 + LEAVE.index("Employees")
+    assert LEAVE[citation.start - 100 : citation.end - 100] == citation.quote
+
+
+def test_a_line_break_inside_a_sentence_does_not_hide_it():
+    quote = "Unused leave must not be carried over, unless the manager agrees in writing."
+    (citation,) = accepted(quote, quote).citations
+    assert "manager\nagrees" in citation.quote
+
+
+def test_a_draft_without_claims_is_an_answer_without_claims():
+    assert check(draft=draft(), evidence=[passage(LEAVE)]).claims == ()
+
+
+def test_the_second_claim_takes_the_whole_answer_down():
+    good = "Employees are entitled to 25 days of annual leave."
+    with pytest.raises(GroundingFailed) as failure:
+        check(
+            draft=draft((good, [(1, good)]), ("30 days of leave.", [(1, good)])),
+            evidence=[passage(LEAVE)],
+        )
+    assert failure.value.ordinal == 2
+    assert failure.value.rule is GroundingRule.NUMBER
+
+
+def test_a_claim_without_a_quote_is_refused():
+    assert refused("Employees have 25 days.").rule is GroundingRule.NO_QUOTE
+
+
+@pytest.mark.parametrize("claim", ["", "   ", "…"])
+def test_a_claim_that_says_nothing_is_refused(claim):
+    quote = "Employees are entitled to 25 days of annual leave."
+    assert refused(claim, quote).rule is GroundingRule.EMPTY_CLAIM
+
+
+def test_a_quote_of_evidence_that_was_not_admitted_is_refused():
+    quote = "Employees are entitled to 25 days of annual leave."
+    with pytest.raises(GroundingFailed) as failure:
+        check(draft=draft((quote, [(2, quote)])), evidence=[passage(LEAVE)])
+    assert failure.value.rule is GroundingRule.UNKNOWN_SOURCE
+
+
+def test_a_quote_laid_at_another_sources_door_is_refused():
+    other = passage("Visitors sign the register at the desk.", number=2)
+    quote = "Employees are entitled to 25 days of annual leave."
+    with pytest.raises(GroundingFailed) as failure:
+        check(draft=draft((quote, [(2, quote)])), evidence=[passage(LEAVE), other])
+    assert failure.value.rule is GroundingRule.QUOTE_NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "Employees are entitled to 26 days of annual leave.",
+        "Employees are entitled to 25 days of yearly leave.",
+        "employees are entitled to 25 days of annual leave.",
+        "Employees are entitled to 25 days of annual leave!",
+        "Employees are entitled to 25 days of annual leave. agrees in writing.",
+        "Employees are entitled to ２５ days of annual leave.",
+        "Employees are entitled to 25 days of аnnual leave.",  # the first "a" is Cyrillic
+        "Employees are entitled to 2 5 days of annual leave.",
+        "Employeesare entitled to 25 days of annual leave.",
+        "",
+        " \n\t ",
+    ],
+)
+def test_a_quote_that_does_not_stand_in_the_source_is_refused(quote):
+    assert refused("There are 25 days.", quote).rule is GroundingRule.QUOTE_NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("The term is 125 days in all cases.", "25 days in all cases."),
+        ("The term is 2.5 days in all cases.", "5 days in all cases."),
+        ("The term is 25 days² in all cases.", "The term is 25 days"),
+        ("The rate was (-5% in all cases).", "5% in all cases"),
+        ("Approval by a notary is needed.", "notary is needed"),
+        ("Approval by a nonresident is needed.", "resident is needed."),
+    ],
+)
+def test_a_quote_may_not_start_or_end_inside_a_word_or_a_number(text, quote):
+    claim = "There is a term."
+    if quote == "notary is needed":
+        assert accepted("A notary is needed.", quote, text=text)
+        return
+    assert refused(claim, quote, text=text).rule is GroundingRule.QUOTE_NOT_FOUND
+
+
+@pytest.mark.parametrize("quote", ["25 days", "leave", "of"])
+def test_a_quote_that_covers_too_little_is_refused(quote):
+    assert refused("There are 25 days.", quote).rule is GroundingRule.QUOTE_TOO_SHORT
+
+
+def test_a_short_quote_that_is_a_whole_line_stands():
+    text = "Daily limit\nEUR 500\nWeekly limit\nEUR 900"
+    assert accepted("The limit is EUR 500.", "EUR 500", text=text).citations[0].quote == "EUR 500"
+
+
+def test_a_negation_just_outside_the_quote_counts():
+    text = "It is not true that employees may accept gifts from suppliers."
+    failure = refused(
+        "Employees may accept gifts from suppliers.",
+        "employees may accept gifts from suppliers.",
+        text=text,
+    )
+    assert failure.rule is GroundingRule.NEGATION
+
+
+def test_of_equal_words_the_occurrence_that_is_a_sentence_is_cited():
+    text = "It is not true that staff may go home early.\nstaff may go home early."
+    (citation,) = accepted("staff may go home early.", "staff may go home early.", text=text)[2:] or (
+        accepted("staff may go home early.", "staff may go home early.", text=text).citations
+    )
+    assert citation.start == 100 + text.rindex("staff")
+
+
+def test_two_pieces_of_evidence_may_not_share_a_number():
+    with pytest.raises(ValueError, match="same number"):
+        check(draft=draft(), evidence=[passage("One."), passage("Two.")])
+
+
+def test_the_reason_holds_no_words_of_the_source():
+    quote = "Unused leave must not be carried over, unless the manager agrees in writing."
+    failure = refused("Leave of 31 days may be carried over.", quote)
+    assert "\n" not in str(failure)
+    assert not any(word in failure.reason for word in ("Unused", "manager", "writing"))
+
+
+_WORDS = st.sampled_from(
+    "the Employees must not never unless except only 25 1,000 1.000 2.5 days EUR % 12% POL-2024-017"
+    " geen tenzij ne pas sauf nicht nur 2024-01-31 3.2 (a) • - ² ﬁ é 17:00 January may no. 5 ISO27001"
+    " before after at least most maximum \u00ad zero\u200bwidth п".split()
+)
+_GAPS = st.sampled_from([" ", " ", " ", "\n", "\n\n", ". ", "? ", ", ", "; ", "\t", "\u00a0"])
+_TEXTS = st.lists(st.tuples(_WORDS, _GAPS), min_size=1, max_size=40).map(
+    lambda pairs: "".join(word + gap for word, gap in pairs)
+)
+
+
+@given(text=_TEXTS, language=st.sampled_from(["en", "nl", "fr", "de"]))
+def test_every_sentence_that_is_long_enough_bears_itself_out(text, language):
+    chunk = passage(text, language=language)
+    for sentence in sentences(text):
+        said = " ".join(sentence.text.split())
+        try:
+            answer = check(draft=draft((said, [(1, sentence.text)])), evidence=[chunk])
+        except GroundingFailed as failure:
+            assert failure.rule in (GroundingRule.QUOTE_TOO_SHORT, GroundingRule.EMPTY_CLAIM)
+            continue
+        (citation,) = answer.claims[0].citations
+        assert text[citation.start - 100 : citation.end - 100] == citation.quote == sentence.text
+
+
+@given(text=_TEXTS, data=st.data())
+def test_whatever_is_quoted_the_returned_words_are_the_stored_ones(text, data):
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    quote = " ".join(text[start:end].split())
+    try:
+        answer = check(draft=draft((quote or "x", [(1, quote)])), evidence=[passage(text)])
+    except GroundingFailed:
+        return
+    (citation,) = answer.claims[0].citations
+    stored = text[citation.start - 100 : citation.end - 100]
+    assert stored == citation.quote
+    assert stored.split() == quote.split() or "•" in stored or "\u00ad" in stored or "-" in stored
