@@ -177,7 +177,7 @@ def fold(word: str, language: str) -> str:
     for suffix in _SUFFIXES[language]:
         stem = word[: -len(suffix)]
         if word.endswith(suffix) and _long_enough(stem, suffix):
-            return _tidied(stem, language)
+            return stem + "i" if suffix in ("ies", "ied") else _tidied(stem, language)
     return _tidied(word, language)
 
 

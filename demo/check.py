@@ -34,6 +34,8 @@ KINDS = (
     "archived",
     "draft",
 )
+# Elsewhere a forbidden text may be a near miss: the wrong number of a readable look-alike.
+STRICT = ("restricted", "no_answer", "version", "draft", "mixed", "archived")
 ROLES = ("tenant_admin", "department_admin", "reviewer", "auditor", "employee")
 EVERYONE = "everyone"
 GOLDEN_FIELDS = (
@@ -83,9 +85,10 @@ def key(policy: Policy) -> tuple[str, str, int]:
     return policy.tenant, policy.slug, policy.version
 
 
-def squeeze(text: str) -> str:
-    """Text without any white space and without case, as required text is compared."""
-    return re.sub(r"\s+", "", text).casefold()
+def holds(text: str, words: str) -> bool:
+    """Whether `words` stand in `text`, whole, whatever white space is between them."""
+    pattern = r"\s*".join(re.escape(word) for word in words.split())
+    return re.search(rf"(?<!\w){pattern}(?!\w|[.,]\d)", text, re.IGNORECASE) is not None
 
 
 def check_bank(bank: dict[str, Any]) -> Iterator[str]:
@@ -142,13 +145,13 @@ def check_policies(bank: dict[str, Any], policies: Iterable[Policy]) -> Iterator
 
 
 def read_library(policies: list[Policy]) -> Library:
-    """The squeezed text of each rendered policy. Raises PolicyInvalid when a PDF is missing."""
+    """The extracted text of each rendered policy. Raises PolicyInvalid when a PDF is missing."""
     text = {}
     for policy in policies:
         if not policy.pdf.exists():
             raise PolicyInvalid(f"{policy.pdf}: missing; run python demo/render.py")
         pages = PdfReader(policy.pdf).pages
-        text[key(policy)] = squeeze("".join(page.extract_text() for page in pages))
+        text[key(policy)] = "\n".join(page.extract_text() for page in pages)
     current = current_versions(policies, today=dt.date.today())
     return Library(policies=policies, current=set(map(key, current)), text=text)
 
@@ -188,29 +191,30 @@ def _required(case: dict[str, Any], person: Person, library: Library) -> Iterato
             yield f"{person.email} may not be answered from document '{slug}'"
         evidence.extend(found)
     for required in case["required_text"]:
-        if evidence and not any(squeeze(required) in library.words(p) for p in evidence):
+        if evidence and not any(holds(library.words(p), required) for p in evidence):
             yield f"required text {required!r} is in none of {case['required_documents']}"
 
 
 def _forbidden(case: dict[str, Any], person: Person, library: Library) -> Iterator[str]:
     for forbidden in case["forbidden_text"]:
-        holders = [p for p in library.policies if squeeze(forbidden) in library.words(p)]
+        strict = case["kind"] in STRICT or not case["required_text"]
+        holders = [p for p in library.policies if holds(library.words(p), forbidden)]
         if not holders:
             yield f"forbidden text {forbidden!r} is in no policy, so it forbids nothing"
         for policy in holders:
             if not person.may_read(policy):
                 continue
             # Old versions and drafts may be granted; they may never be quoted.
-            if library.citable(policy) or case["kind"] == "restricted":
+            if case["kind"] == "restricted" or (strict and library.citable(policy)):
                 yield f"forbidden text {forbidden!r} is in {policy.name}, granted to this person"
 
 
 def _copied(case: dict[str, Any], library: Library) -> Iterator[str]:
     words = case["question"].split()
     for start in range(len(words) - COPIED_WORDS + 1):
-        run = squeeze(" ".join(words[start : start + COPIED_WORDS]))
+        run = " ".join(words[start : start + COPIED_WORDS])
         for policy in library.policies:
-            if run in library.words(policy):
+            if holds(library.words(policy), run):
                 yield f"question copies {COPIED_WORDS} words of {policy.name}; ask it in own words"
                 return
 

@@ -41,7 +41,7 @@ MAX_BYTES = 60_000
 MARGIN = 22 * mm
 # Every reader carries these two, so a file stays below ten kilobytes.
 FONT, BOLD = "Helvetica", "Helvetica-Bold"
-CELL_SIZE, CELL_LEADING = 9, 12
+CELL_SIZES, CELL_LEADING = (9, 8.5, 8), 12
 INK, ACCENT, RULE, SHADE = (HexColor(c) for c in ("#1d2733", "#123f63", "#b8c4cf", "#eef2f6"))
 TENANT_NAMES = {"meridian": "Meridian Bank", "harbour": "Harbour Mutual"}
 STATUS = {
@@ -122,25 +122,31 @@ def inline(node: SyntaxTreeNode) -> str:
 
 
 def table(node: SyntaxTreeNode, width: float) -> Iterator[Flowable]:
-    """Columns take their natural width when they fit; otherwise the widest give way."""
+    """Columns take their natural width when they fit at any of the sizes.
+
+    Otherwise the widest give way and their text wraps.
+    """
     rows = [
         (part.type == "thead", [plain(cell) for cell in row.children])
         for part in node.children
         for row in part.children
     ]
-    natural = [
-        max(stringWidth(row[column], BOLD if head else FONT, CELL_SIZE) for head, row in rows) + 12
-        for column in range(len(rows[0][1]))
-    ]
+    for size in CELL_SIZES:
+        natural = [
+            max(stringWidth(row[column], BOLD if head else FONT, size) for head, row in rows) + 12
+            for column in range(len(rows[0][1]))
+        ]
+        if sum(natural) <= width:
+            break
     spare = width - sum(natural)
     share = width / len(natural)
     if spare >= 0:
-        widths = [size + spare / len(natural) for size in natural]
+        widths = [own + spare / len(natural) for own in natural]
     else:
-        narrow = sum(size for size in natural if size <= share)
-        wide = sum(size for size in natural if size > share)
-        widths = [s if s <= share else s * (width - narrow) / wide for s in natural]
-    flow = [Row(cells, widths, head=head) for head, cells in rows]
+        narrow = sum(own for own in natural if own <= share)
+        wide = sum(own for own in natural if own > share)
+        widths = [o if o <= share else o * (width - narrow) / wide for o in natural]
+    flow = [Row(cells, widths, size=size, head=head) for head, cells in rows]
     return iter([Spacer(0, 2), *flow, Spacer(0, 8)])
 
 
@@ -151,15 +157,16 @@ class Row(Flowable):
     here "Lunch €22 Receipt needed" is one line, as a person reads it.
     """
 
-    def __init__(self, cells: list[str], widths: list[float], *, head: bool) -> None:
+    def __init__(self, cells: list[str], widths: list[float], *, size: float, head: bool) -> None:
         super().__init__()
         self.head = head
         self.keepWithNext = head
         self.font = BOLD if head else FONT
+        self.size = size
         self.widths = widths
         self.cells = [
-            simpleSplit(cell, self.font, CELL_SIZE, size - 10)
-            for cell, size in zip(cells, widths, strict=True)
+            simpleSplit(cell, self.font, size, own - 10)
+            for cell, own in zip(cells, widths, strict=True)
         ]
         self.lines = max(map(len, self.cells))
 
@@ -177,15 +184,15 @@ class Row(Flowable):
             canvas.line(0, height, width, height)
         canvas.line(0, 0, width, 0)
         text = canvas.beginText()
-        text.setFont(self.font, CELL_SIZE)
+        text.setFont(self.font, self.size)
         text.setFillColor(INK)
         for line in range(self.lines):
             left = 5.0
-            for cell, size in zip(self.cells, self.widths, strict=True):
+            for cell, own in zip(self.cells, self.widths, strict=True):
                 if line < len(cell):
-                    text.setTextOrigin(left, height - 3 - CELL_SIZE - line * CELL_LEADING)
+                    text.setTextOrigin(left, height - 3 - self.size - line * CELL_LEADING)
                     text.textOut(cell[line] + " ")
-                left += size
+                left += own
         canvas.drawText(text)
 
 

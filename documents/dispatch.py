@@ -1,5 +1,6 @@
 """Hands the outbox to the queue, and takes back what a dead worker left."""
 
+from datetime import timedelta
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -11,6 +12,9 @@ from tenants.scope import tenant_scope
 
 from .ingestion.accept import put_due_versions_in_force
 from .models import DocumentVersion, EventKind, OutboxEvent, VersionStatus
+
+# How long a job may wait in the queue before it is put there once more; doing it twice is harmless.
+HAND_OVER_WITHIN = timedelta(minutes=15)
 
 
 def dispatch_all() -> int:
@@ -33,7 +37,7 @@ def _dispatch_events(tenant_id: UUID) -> int:
     count = 0
     for event in events:
         if event.kind == EventKind.VERSION_RECEIVED:
-            _enqueue(tenant_id, event.payload["version"])
+            _enqueue(tenant_id, UUID(event.payload["version"]))
         event.dispatched_at = timezone.now()
         event.attempts = F("attempts") + 1
         event.save(update_fields=["dispatched_at", "attempts"])
@@ -50,12 +54,14 @@ def _dispatch_abandoned(tenant_id: UUID) -> int:
     )
     count = 0
     for version in abandoned:
-        _enqueue(tenant_id, str(version.id))
-        # Cleared, so that it is handed out once; the job that starts takes a new lease.
-        DocumentVersion.objects.filter(pk=version.pk).update(lease=None, lease_until=None)
+        _enqueue(tenant_id, version.id)
         count += 1
     return count
 
 
-def _enqueue(tenant_id: UUID, version_id: str) -> None:
-    async_task("documents.tasks.ingest_version", str(tenant_id), version_id)
+def _enqueue(tenant_id: UUID, version_id: UUID) -> None:
+    async_task("documents.tasks.ingest_version", str(tenant_id), str(version_id))
+    # Nobody holds the lease yet; if nobody takes it by then, the hand-over itself was lost.
+    DocumentVersion.objects.filter(pk=version_id).update(
+        lease=None, lease_until=timezone.now() + HAND_OVER_WITHIN
+    )

@@ -32,6 +32,11 @@ class Place:
         return self.root / "passwords.json"
 
     @property
+    def used_by(self) -> Path:
+        """Names the data directory, where that lies elsewhere."""
+        return self.root / "data_dir"
+
+    @property
     def port(self) -> Path:
         return self.root / "port"
 
@@ -119,7 +124,18 @@ def _hand_over(place: Place, account: Account) -> None:
 
 def _point(data_dir: Path, root: Path) -> None:
     recorded = {"data_dir": str(data_dir), "location": str(root)}
+    write_private(Place(root).used_by, str(data_dir))
     write_private(data_dir / POINTER, json.dumps(recorded))
+
+
+def abandoned_places(data_dir: Path, *, current: Place) -> list[Place]:
+    """Clusters made elsewhere for a data directory of this name that was deleted since."""
+    places = (Place(path.parent) for path in SHARED_STATE.glob(f"*/{current.used_by.name}"))
+    return [
+        place
+        for place in places
+        if place.root != current.root and place.used_by.read_text() == str(data_dir)
+    ]
 
 
 def _furnish(place: Place, account: Account) -> bool:

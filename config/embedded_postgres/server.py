@@ -26,6 +26,7 @@ from config.embedded_postgres.errors import EmbeddedPostgresError
 from config.embedded_postgres.location import (
     POINTER,
     Place,
+    abandoned_places,
     choose_place,
     choose_programs,
     find_place,
@@ -68,6 +69,8 @@ def ensure_running(*, data_dir: Path, say: Callable[[str], None] = _say) -> Serv
         binaries.check_cpu()
         installation = binaries.find_installation()
         binaries.check_pgvector(binaries.pgvector_version(installation))
+        if place is None and (data_dir / POINTER).exists():
+            say(f"The database that {data_dir / POINTER} names is not there; making a new one.")
         place, account = choose_place(data_dir)
         programs = choose_programs(installation, place=place, account=account)
         if not place.pgdata.exists():
@@ -75,6 +78,12 @@ def ensure_running(*, data_dir: Path, say: Callable[[str], None] = _say) -> Serv
             _create_cluster(place, account=account, programs=programs)
             if account.uid is not None or place.root.parent != data_dir:
                 say(_whereabouts(place, account=account, programs=programs))
+            for abandoned in abandoned_places(data_dir, current=place):
+                _stop(abandoned)
+                say(
+                    f"{abandoned.root} holds the database of an earlier {data_dir}, which was "
+                    "deleted. It is stopped; delete it if nobody needs it."
+                )
         _check_version(place, programs=programs)
         running = running or _start(place, account=account, programs=programs, say=say)
         if not _is_prepared(running):
@@ -100,28 +109,7 @@ def stop(*, data_dir: Path) -> bool:
         return False
     with _lock(data_dir, say=_say):
         place = find_place(data_dir)
-        if place is None or not place.pgdata.exists():
-            return False
-        account = account_for(place.pgdata)
-        alive = server_processes(place.pgdata, account=account)
-        if not (alive or find_running(place)):
-            return False
-        programs = choose_programs(binaries.find_installation(), place=place, account=account)
-        output = ""
-        # pg_ctl would wait a minute for a zombie.
-        if alive is None or postmaster_id(place.pgdata) in alive:
-            command = [programs / "pg_ctl", "stop", "-D", place.pgdata, "-m", "fast", "-w"]
-            output = _run(account, [*command, "-t", "60"]).stdout.strip()
-        # Its processes may outlive pg_ctl by a moment, and a killed server has no postmaster.
-        deadline = time.monotonic() + 10
-        while server_processes(place.pgdata, account=account) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        if server_processes(place.pgdata, account=account) or find_running(place):
-            raise EmbeddedPostgresError(
-                f"The embedded PostgreSQL in {place.root} did not stop. {output} "
-                f"Its log is {place.log}."
-            )
-        return True
+        return place is not None and _stop(place)
 
 
 def erase(*, data_dir: Path) -> bool:
@@ -134,6 +122,31 @@ def erase(*, data_dir: Path) -> bool:
     with _lock(data_dir, say=_say):
         shutil.rmtree(place.root)
         (data_dir / POINTER).unlink(missing_ok=True)
+    return True
+
+
+def _stop(place: Place) -> bool:
+    if not place.pgdata.exists():
+        return False
+    account = account_for(place.pgdata)
+    alive = server_processes(place.pgdata, account=account)
+    if not (alive or find_running(place)):
+        return False
+    programs = choose_programs(binaries.find_installation(), place=place, account=account)
+    output = ""
+    # pg_ctl would wait a minute for a zombie.
+    if alive is None or postmaster_id(place.pgdata) in alive:
+        command = [programs / "pg_ctl", "stop", "-D", place.pgdata, "-m", "fast", "-w"]
+        output = _run(account, [*command, "-t", "60"]).stdout.strip()
+    # Its processes may outlive pg_ctl by a moment, and a killed server has no postmaster.
+    deadline = time.monotonic() + 10
+    while server_processes(place.pgdata, account=account) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    if server_processes(place.pgdata, account=account) or find_running(place):
+        raise EmbeddedPostgresError(
+            f"The embedded PostgreSQL in {place.root} did not stop. {output} "
+            f"Its log is {place.log}."
+        )
     return True
 
 

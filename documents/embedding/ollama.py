@@ -113,7 +113,7 @@ class OllamaEmbedder:
             raise EmbedderUnavailable(
                 f"{self._who()} cannot be reached ({error}). Start it, or correct OLLAMA_HOST."
             ) from error
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise EmbedderUnavailable(
                 f"{self._who()} sent a reply that is not Ollama's. Check what OLLAMA_HOST points "
                 "to."

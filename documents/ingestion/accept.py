@@ -1,6 +1,5 @@
 """A version whose text could be read is accepted, and from then on may supersede the former one."""
 
-
 from django.db import transaction
 from django.utils import timezone
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -142,14 +143,15 @@ def _running_lines(extracted: ExtractedText) -> set[str]:
 def _section_at(headings: list[_Heading], text: str, position: int) -> str:
     """The heading in force at a position; where headings follow one another, the innermost."""
     position = _after_blank(text, position)
-    section = ""
-    for heading in headings:
-        if heading.start > position:
+    index = bisect_right(headings, position, key=lambda heading: heading.start) - 1
+    if index < 0:
+        return ""
+    while headings[index].start == position and index + 1 < len(headings):
+        position = _after_blank(text, position + len(headings[index].text))
+        if headings[index + 1].start != position:
             break
-        section = heading.text
-        if heading.start == position:
-            position = _after_blank(text, heading.start + len(heading.text))
-    return section
+        index += 1
+    return headings[index].text
 
 
 def _after_blank(text: str, position: int) -> int:

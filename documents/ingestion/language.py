@@ -11,9 +11,11 @@ _FEWEST_WORDS = 8
 _lock = threading.Lock()
 
 
-def detect_language(text: str, *, among: Sequence[str], default: str) -> str:
+def detect_language(
+    text: str, *, among: Sequence[str], default: str, fewest_words: int = _FEWEST_WORDS
+) -> str:
     """An ISO 639-1 code from `among`; `default` for short or undecided text."""
-    if len(among) < 2 or len(text.split()) < _FEWEST_WORDS:
+    if len(among) < 2 or len(text.split()) < fewest_words:
         return default
     with _lock:
         found = _detector(tuple(sorted(among))).detect_language_of(text)

@@ -40,13 +40,11 @@ class Lease:
 def claim(version_id: UUID) -> Iterator[Lease | None]:
     """Hold the version's lease for the block; None when it is done or somebody else works on it."""
     lease = Lease(version_id=version_id, token=uuid.uuid4())
-    claimed = (
-        DocumentVersion.objects.filter(
-            Q(lease_until=None) | Q(lease_until__lt=timezone.now()),
-            pk=version_id,
-            status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED],
-        ).update(lease=lease.token, lease_until=_until(), attempts=F("attempts") + 1)
-    )
+    claimed = DocumentVersion.objects.filter(
+        Q(lease=None) | Q(lease_until__lt=timezone.now()),
+        pk=version_id,
+        status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED],
+    ).update(lease=lease.token, lease_until=_until(), attempts=F("attempts") + 1)
     if not claimed:
         yield None
         return
@@ -66,7 +64,7 @@ def _beat(tenant_id: UUID, lease: Lease, stop: threading.Event) -> None:
     try:
         with tenant_scope(tenant_id):
             while not stop.wait(settings.JOB_LEASE_SECONDS / 3):
-                lease.held().filter(lease_until__isnull=False).update(lease_until=_until())
+                lease.held().update(lease_until=_until())
     finally:
         connection.close()
 

@@ -20,26 +20,28 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_LETTER_FORMS = {
-    "\ufb00": "ff",
-    "\ufb01": "fi",
-    "\ufb02": "fl",
-    "\ufb03": "ffi",
-    "\ufb04": "ffl",
-    "\ufb05": "st",
-    "\ufb06": "st",
-    # Adobe's old private-use slots for the two ligatures every text font has.
-    "\uf001": "fi",
-    "\uf002": "fl",
-    # Symbol and Wingdings bullets, which Word exports as private-use characters.
-    "\uf0b7": "•",
-    "\uf0a7": "•",
-    "\uf0d8": "•",
-    "\uf0fc": "•",
-    "\uf076": "•",
-    # The place of the bullet in a Windows-encoded font without a map to Unicode.
-    "\x7f": "•",
-}
+_LETTER_FORMS = str.maketrans(
+    {
+        "\ufb00": "ff",
+        "\ufb01": "fi",
+        "\ufb02": "fl",
+        "\ufb03": "ffi",
+        "\ufb04": "ffl",
+        "\ufb05": "st",
+        "\ufb06": "st",
+        # Adobe's old private-use slots for the two ligatures every text font has.
+        "\uf001": "fi",
+        "\uf002": "fl",
+        # Symbol and Wingdings bullets, which Word exports as private-use characters.
+        "\uf0b7": "•",
+        "\uf0a7": "•",
+        "\uf0d8": "•",
+        "\uf0fc": "•",
+        "\uf076": "•",
+        # The place of the bullet in a Windows-encoded font without a map to Unicode.
+        "\x7f": "•",
+    }
+)
 _LINE_BREAKS = re.compile(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # A NUL beside a digit is usually a minus sign whose glyph had no name: dropping it would turn
 # "−4" into "4". It becomes the replacement character, which a reader sees for what it is.
@@ -61,11 +63,12 @@ _LONE_MARK = re.compile(
 _PARAGRAPH_GAP = re.compile(r"\n{3,}")
 
 _WORD_PART = r"[^\W\d_]+(?:['’][^\W\d_]+)?"
+# Anchored and bounded, so that a page of nothing but letters or hyphens costs no more than another.
 _HYPHEN_BREAK = re.compile(
-    rf"(?P<left>(?:{_WORD_PART}[-\u2010])*{_WORD_PART})(?P<hyphen>[-\u2010])\n"
-    rf"(?P<right>{_WORD_PART}(?:[-\u2010]{_WORD_PART})*)"
+    rf"(?<![^\W\d_])(?P<left>(?:{_WORD_PART}[-\u2010]){{0,4}}{_WORD_PART})(?P<hyphen>[-\u2010])\n"
+    rf"(?P<right>{_WORD_PART}(?:[-\u2010]{_WORD_PART}){{0,4}})"
 )
-_CODE_BREAK = re.compile(r"\b([A-Z]{2,}[A-Z0-9/.-]*-)\n(?=\d)")
+_CODE_BREAK = re.compile(r"\b([A-Z]{2,10}[A-Z0-9/.-]{0,30}-)\n(?=\d)")
 
 _SUSPENDED = frozenset(str.split("and or to nor en of et ou und oder bzw sowie ni noch"))
 _COMPOUND_HEADS = frozenset(
@@ -90,8 +93,7 @@ def normalise(raw: str) -> str:
     text = _SURROGATE.sub("\ufffd", text)
     text = _SOFT_BREAK.sub("", text)
     text = _ZERO_WIDTH_GAP.sub(" ", text)
-    for form, letters in _LETTER_FORMS.items():
-        text = text.replace(form, letters)
+    text = text.translate(_LETTER_FORMS)
     text = _INVISIBLE.sub("", text)
     text = unicodedata.normalize("NFC", text)
     text = _BLANKS.sub(" ", text)

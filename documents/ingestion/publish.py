@@ -81,9 +81,7 @@ def passages(
 ) -> list[Passage]:
     return [
         Passage(
-            id=chunk_id(
-                version_id=version.id, chunking=generation.chunking, ordinal=chunk.ordinal
-            ),
+            id=chunk_id(version_id=version.id, chunking=generation.chunking, ordinal=chunk.ordinal),
             span=chunk,
             language=language,
             vector=vector,

@@ -62,7 +62,7 @@ _ENUMERATOR = re.compile(
 _MARK_AT_START = re.compile(
     r"(?:[•▪◦●○■□–—*·‣∙➢✓-]|\(?[a-z0-9]{1,4}[.)]|\d{1,2}(?:\.\d{1,2})+\.?)\s+"
 )
-_STOP = re.compile(r"[.!?…]+[\"'”’»)\]\u00b9\u00b2\u00b3\u2070-\u2079]*(?=\s)")
+_STOP = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]\u00b9\u00b2\u00b3\u2070-\u2079]*(?=\s)")
 _REFERENCE_END = re.compile(
     r"(?<!\w)(?:clauses?|sections?|articles?|artikel(?:en)?|paragraphs?|par|art|nos?|nr|§|annexe?"
     r"|bijlage|anhang|hoofdstuk|chapitre|chapter|kapitel|points?|punt|lid|and|or|en|et|und|to|of"
@@ -77,6 +77,10 @@ _CELL_END = re.compile(
 _ROW_CANNOT_END = re.compile(r"[.;:,!?…]$")
 _STOP_INSIDE = re.compile(r"[a-zß-ÿ]{2,}[.!?]\s")
 _NUMBER = re.compile(r"\d")
+_SPACE = re.compile(r"\s*")
+_LAST_WORD = re.compile(r"[^\s(\[\"'“‘«]*$")
+_LONGEST_ABBREVIATION = 20
+_LONGEST_ROW = 200
 _MAX_ROW_WORDS = 14
 # Shorter than this, in characters, no text column is taken to be.
 _NARROW = 60
@@ -182,7 +186,9 @@ def _table_rows(lines: list[_Line], width: int) -> set[int]:
 
 
 def _looks_like_row(line: str, following: str, width: int) -> bool:
-    if not line or _BULLET.match(line) or len(line.split()) > _MAX_ROW_WORDS:
+    if not line or len(line) > _LONGEST_ROW or len(line.split()) > _MAX_ROW_WORDS:
+        return False
+    if _BULLET.match(line):
         return False
     if _ROW_CANNOT_END.search(line) or _REFERENCE_END.search(line) or _STOP_INSIDE.search(line):
         return False
@@ -206,7 +212,7 @@ def _split(text: str, start: int, end: int) -> Iterator[Sentence]:
     for stop in _STOP.finditer(text, search_from, end):
         if _ends_here(text, start, stop, end):
             yield Sentence(start, stop.end(), text[start : stop.end()])
-            start = stop.end() + len(re.match(r"\s*", text[stop.end() : end])[0])
+            start = _SPACE.match(text, stop.end(), end).end()
     if start < end:
         yield Sentence(start, end, text[start:end])
 
@@ -219,7 +225,8 @@ def _ends_here(text: str, start: int, stop: re.Match[str], end: int) -> bool:
         return False
     if stop[0][0] != "." or stop[0].startswith(".."):
         return True
-    word = re.search(r"[^\s(\[\"'“‘«]*$", text[start : stop.start()])[0].lower()
+    before = text[max(start, stop.start() - _LONGEST_ABBREVIATION) : stop.start()]
+    word = _LAST_WORD.search(before)[0].lower()
     if stop[0] != "." and len(word) > 1:
         return True
     return not _is_abbreviation(word, following)

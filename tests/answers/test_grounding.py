@@ -119,16 +119,11 @@ def test_a_quote_that_does_not_stand_in_the_source_is_refused(quote):
         ("The term is 2.5 days in all cases.", "5 days in all cases."),
         ("The term is 25 days² in all cases.", "The term is 25 days"),
         ("The rate was (-5% in all cases).", "5% in all cases"),
-        ("Approval by a notary is needed.", "notary is needed"),
         ("Approval by a nonresident is needed.", "resident is needed."),
     ],
 )
 def test_a_quote_may_not_start_or_end_inside_a_word_or_a_number(text, quote):
-    claim = "There is a term."
-    if quote == "notary is needed":
-        assert accepted("A notary is needed.", quote, text=text)
-        return
-    assert refused(claim, quote, text=text).rule is GroundingRule.QUOTE_NOT_FOUND
+    assert refused("There is a rule.", quote, text=text).rule is GroundingRule.QUOTE_NOT_FOUND
 
 
 @pytest.mark.parametrize("quote", ["25 days", "leave", "of"])
@@ -152,11 +147,9 @@ def test_a_negation_just_outside_the_quote_counts():
 
 
 def test_of_equal_words_the_occurrence_that_is_a_sentence_is_cited():
-    text = "It is not true that staff may go home early.\nstaff may go home early."
-    (citation,) = accepted("staff may go home early.", "staff may go home early.", text=text)[2:] or (
-        accepted("staff may go home early.", "staff may go home early.", text=text).citations
-    )
-    assert citation.start == 100 + text.rindex("staff")
+    text = "It is not true that: Staff may go home early.\n\nStaff may go home early."
+    (citation,) = accepted("Staff may go home early.", "Staff may go home early.", text=text).citations
+    assert citation.start == 100 + text.rindex("Staff")
 
 
 def test_two_pieces_of_evidence_may_not_share_a_number():

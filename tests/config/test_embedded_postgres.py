@@ -232,3 +232,19 @@ class TestAsRoot:
         assert ensure_running(data_dir=closed, say=silent) == server
         erase(data_dir=closed)
         assert not server.location.exists()
+
+    def test_the_server_of_a_deleted_data_directory_is_stopped_by_its_successor(
+        self, data_dir, request
+    ):
+        closed = data_dir / "home" / ".data"
+        closed.parent.mkdir(mode=0o700)
+        request.addfinalizer(lambda: erase(data_dir=closed))
+        first = ensure_running(data_dir=closed, say=silent)
+        request.addfinalizer(lambda: shutil.rmtree(first.location))
+        shutil.rmtree(closed)
+        said: list[str] = []
+        second = ensure_running(data_dir=closed, say=said.append)
+        assert second.location != first.location
+        assert any(str(first.location) in message for message in said)
+        with pytest.raises(psycopg.OperationalError):
+            psycopg.connect(first.app_url)

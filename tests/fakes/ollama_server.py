@@ -20,6 +20,7 @@ What can be set, at construction or later on the instance (read anew for each re
 ``models``          names listed by ``/api/tags``; any other name gets Ollama's 404. A name without
                     a tag means ``:latest``, as Ollama does.
 ``fail_with``       an HTTP status: every POST is answered with it and ``fail_message``.
+``redirect_to``     a URL: every POST is answered with a redirect (307) to it.
 ``raw_reply``       bytes sent as the body of every POST with status 200, for replies not in JSON.
 ``hang``            when true, POSTs are accepted and never answered until the server stops; a
                     client with a timeout sees it expire.
@@ -57,6 +58,7 @@ class FakeOllama:
         models: tuple[str, ...] = DEFAULT_MODELS,
         fail_with: int | None = None,
         fail_message: str = "the fake server was told to fail",
+        redirect_to: str | None = None,
         raw_reply: bytes | None = None,
         hang: bool = False,
         version: str = "0.0.0-fake",
@@ -68,6 +70,7 @@ class FakeOllama:
         self.models = tuple(models)
         self.fail_with = fail_with
         self.fail_message = fail_message
+        self.redirect_to = redirect_to
         self.raw_reply = raw_reply
         self.hang = hang
         self.version = version
@@ -184,6 +187,11 @@ def _handler_for(fake: FakeOllama) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
             elif fake.fail_with is not None:
                 self._send(fake.fail_with, {"error": fake.fail_message})
+            elif fake.redirect_to is not None:
+                self.send_response(307)
+                self.send_header("Location", fake.redirect_to + self.path)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
             elif fake.raw_reply is not None:
                 self._send_bytes(200, fake.raw_reply, "application/json")
             elif self.path not in ("/api/embed", "/api/chat", "/api/generate"):

@@ -1,16 +1,25 @@
-"""PDFs for tests, made with reportlab: pages of text as a word processor would lay them out."""
+"""PDFs for tests: made with reportlab as a word processor would, and real samples if at hand."""
 
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
+import pytest
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Flowable, SimpleDocTemplate
 
+CHECKOUT = Path(__file__).resolve().parents[2]
+SAMPLES = Path(os.environ.get("PRECEPT_TEST_DATA", CHECKOUT.parent / "shared" / "data")) / "pdfs"
+
+with_samples = pytest.mark.skipif(
+    not SAMPLES.is_dir(), reason=f"no sample PDFs at {SAMPLES}; set PRECEPT_TEST_DATA"
+)
 STYLES = getSampleStyleSheet()
 
 

@@ -1,6 +1,7 @@
 """Hand outbox events to the queue as they commit, until stopped."""
 
 import signal
+import sys
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
@@ -13,10 +14,9 @@ class Command(BaseCommand):
     help = __doc__
 
     def handle(self, *args, **options):
-        self.running = True
-        signal.signal(signal.SIGTERM, self._stop)
-        signal.signal(signal.SIGINT, self._stop)
-        while self.running:
+        signal.signal(signal.SIGTERM, lambda *received: sys.exit(0))
+        signal.signal(signal.SIGINT, lambda *received: sys.exit(0))
+        while True:
             try:
                 self._listen()
             except OperationalError:
@@ -27,12 +27,9 @@ class Command(BaseCommand):
         connection.ensure_connection()
         raw = connection.connection
         raw.execute("LISTEN precept_outbox")
-        while self.running:
+        while True:
             while dispatch_all():
                 pass
             # Woken by a commit, or by the sweep for leases that ran out and dates that came.
             for _ in raw.notifies(timeout=settings.OUTBOX_SWEEP_SECONDS, stop_after=1):
                 pass
-
-    def _stop(self, *signals):
-        self.running = False

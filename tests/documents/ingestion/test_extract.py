@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 from pathlib import Path
 
 import pypdf
@@ -12,14 +11,7 @@ from reportlab.platypus import Paragraph, Table
 
 from documents.ingestion import extract
 from documents.ingestion.extract import ExtractionFailed, FailureCode, extract_pdf
-from tests.fakes.pdf_files import STYLES, pdf_of_flowables, pdf_of_lines
-
-CHECKOUT = Path(__file__).resolve().parents[3]
-SAMPLES = Path(os.environ.get("PRECEPT_TEST_DATA", CHECKOUT.parent / "shared" / "data")) / "pdfs"
-
-with_samples = pytest.mark.skipif(
-    not SAMPLES.is_dir(), reason=f"no sample PDFs at {SAMPLES}; set PRECEPT_TEST_DATA"
-)
+from tests.fakes.pdf_files import SAMPLES, STYLES, pdf_of_flowables, pdf_of_lines, with_samples
 
 
 def refused(data: bytes, **limits: int) -> ExtractionFailed:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from documents.ingestion.identifiers import (
@@ -94,6 +94,7 @@ def test_an_isin_is_accepted_only_with_its_own_check_digit(isin: str) -> None:
         assert not is_isin(isin[:-1] + digit)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_identifiers_are_among_the_terms_and_in_upper_case(text: str) -> None:
     found = identifiers(text)

@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from documents.ingestion.normalise import normalise, search_form
@@ -78,12 +78,14 @@ def test_a_hyphen_that_breaks_no_word_is_left(text: str) -> None:
     assert normalise(text) == text
 
 
+@settings(deadline=None)
 @given(AWKWARD | st.text())
 def test_normalising_twice_changes_nothing(raw: str) -> None:
     once = normalise(raw)
     assert normalise(once) == once
 
 
+@settings(deadline=None)
 @given(AWKWARD | st.text())
 def test_no_digit_and_no_superscript_is_ever_changed(raw: str) -> None:
     def numbers(text: str) -> list[str]:
@@ -92,6 +94,7 @@ def test_no_digit_and_no_superscript_is_ever_changed(raw: str) -> None:
     assert numbers(normalise(raw)) == numbers(raw)
 
 
+@settings(deadline=None)
 @given(AWKWARD | st.text())
 def test_kept_text_is_tidy_and_can_be_stored(raw: str) -> None:
     text = normalise(raw)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from documents.ingestion.sentences import sentences
@@ -19,9 +19,6 @@ PIECES = st.lists(
             "• item",
             "3.2 Title",
             "€ 5",
-            "no?",
-        ]
-        + [
             "1.500,00",
             "(a) first",
             "z.B.",
@@ -31,6 +28,7 @@ PIECES = st.lists(
             '"Yes."',
             "Table 5 EUR",
             "“",
+            "no?",
             "\t",
         ]
     )
@@ -138,6 +136,7 @@ def test_a_clause_number_at_a_line_start_is_no_item_when_the_sentence_refers_to_
     assert texts(passage) == [passage]
 
 
+@settings(deadline=None)
 @given(PIECES | st.text())
 def test_spans_are_ordered_exact_and_cover_everything_but_space(passage: str) -> None:
     position = 0

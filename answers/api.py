@@ -1,0 +1,161 @@
+"""HTTP for answers: validate, call, respond."""
+
+from uuid import UUID
+
+from django.http import HttpResponseBase, StreamingHttpResponse
+from drf_spectacular.utils import OpenApiTypes, extend_schema
+from rest_framework import renderers, serializers
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from tenants.api import CamelCaseJSONRenderer, Input, Problem
+
+from . import services
+from .present import answer_object
+from .selectors import get_own_answer, present_answer
+from .transport import answer_to_the_end, event_stream
+
+
+class EventStreamRenderer(renderers.BaseRenderer):
+    """Lets `Accept: text/event-stream` through negotiation; the stream writes itself."""
+
+    media_type = "text/event-stream"
+    format = "event-stream"
+
+    def render(self, data, accepted_media_type=None, renderer_context=None):
+        return CamelCaseJSONRenderer().render(data)
+
+
+class QuestionInput(Input):
+    request_id = serializers.CharField(max_length=100)
+    question = serializers.CharField()
+    language = serializers.ChoiceField(choices=["en", "nl", "fr", "de"], required=False)
+
+
+class FeedbackInput(Input):
+    helpful = serializers.BooleanField()
+    category = serializers.CharField(max_length=40, required=False, allow_blank=True, default="")
+    comment = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
+
+
+class ClaimOutput(serializers.Serializer):
+    text = serializers.CharField()
+    citations = serializers.ListField(child=serializers.IntegerField())
+
+
+class CitationOutput(serializers.Serializer):
+    n = serializers.IntegerField()
+    document_id = serializers.UUIDField()
+    title = serializers.CharField()
+    version = serializers.IntegerField()
+    chunk_id = serializers.UUIDField()
+    page = serializers.IntegerField()
+    section = serializers.CharField(allow_blank=True)
+    start_offset = serializers.IntegerField(help_text="In Unicode code points of …/text.")
+    end_offset = serializers.IntegerField()
+    quote = serializers.CharField(help_text="Exactly text[startOffset:endOffset].")
+    language = serializers.CharField()
+    effective_date = serializers.DateField(allow_null=True)
+    withdrawn_date = serializers.DateField(allow_null=True)
+    url = serializers.CharField()
+
+
+class UsageOutput(serializers.Serializer):
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+
+
+class AnswerOutput(serializers.Serializer):
+    answer_id = serializers.UUIDField()
+    request_id = serializers.CharField()
+    question = serializers.CharField()
+    state = serializers.CharField()
+    outcome = serializers.CharField(allow_null=True)
+    reason = serializers.CharField(allow_null=True)
+    message = serializers.CharField(allow_blank=True)
+    claims = ClaimOutput(many=True)
+    citations = CitationOutput(many=True)
+    language = serializers.CharField()
+    generated_by = serializers.CharField(allow_null=True)
+    usage = UsageOutput()
+
+
+class FeedbackOutput(serializers.Serializer):
+    answer_id = serializers.UUIDField()
+    helpful = serializers.BooleanField()
+    category = serializers.CharField(allow_blank=True)
+    comment = serializers.CharField(allow_blank=True)
+
+
+class AnswersView(APIView):
+    renderer_classes = [CamelCaseJSONRenderer, EventStreamRenderer]
+
+    @extend_schema(
+        operation_id="ask",
+        request=QuestionInput,
+        responses={
+            (200, "application/json"): AnswerOutput,
+            (200, "text/event-stream"): OpenApiTypes.STR,
+        },
+    )
+    def post(self, request) -> HttpResponseBase:
+        """Ask a question. As an event stream: `status` events, then exactly one `answer`."""
+        data = QuestionInput(data=request.data)
+        data.is_valid(raise_exception=True)
+        try:
+            started = services.start_answer(user=request.user, **data.validated_data)
+        except services.RequestIdConflict:
+            raise Problem(
+                status_code=409,
+                code="request_id_conflict",
+                detail="This requestId was used for another question. Use a new one.",
+            ) from None
+        if request.accepted_renderer.media_type == EventStreamRenderer.media_type:
+            return _stream(request, started)
+        view = answer_to_the_end(user=request.user, started=started)
+        return Response(answer_object(view))
+
+
+class AnswerView(APIView):
+    @extend_schema(operation_id="getAnswer", responses=AnswerOutput)
+    def get(self, request, answer_id: UUID) -> Response:
+        """An own answer, authorised afresh: if a source was revoked, nothing of it is shown."""
+        answer = get_own_answer(user=request.user, answer_id=answer_id)
+        return Response(answer_object(present_answer(user=request.user, answer=answer)))
+
+
+class CancelView(APIView):
+    @extend_schema(operation_id="cancelAnswer", request=None, responses=AnswerOutput)
+    def post(self, request, answer_id: UUID) -> Response:
+        """Stop a running attempt at its next step."""
+        answer = get_own_answer(user=request.user, answer_id=answer_id)
+        services.cancel_answer(answer=answer)
+        return Response(answer_object(present_answer(user=request.user, answer=answer)))
+
+
+class FeedbackView(APIView):
+    @extend_schema(operation_id="giveFeedback", request=FeedbackInput, responses=FeedbackOutput)
+    def post(self, request, answer_id: UUID) -> Response:
+        """Say whether an own answer helped."""
+        answer = get_own_answer(user=request.user, answer_id=answer_id)
+        data = FeedbackInput(data=request.data)
+        data.is_valid(raise_exception=True)
+        feedback = services.give_feedback(user=request.user, answer=answer, **data.validated_data)
+        return Response(
+            {
+                "answer_id": str(answer.id),
+                "helpful": feedback.helpful,
+                "category": feedback.category,
+                "comment": feedback.comment,
+            }
+        )
+
+
+def _stream(request, started: services.Started) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(
+        event_stream(user=request.user, started=started, tenant_id=request.user.tenant_id),
+        content_type="text/event-stream; charset=utf-8",
+    )
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"  # proxies must not hold status events back
+    return response

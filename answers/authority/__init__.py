@@ -1,0 +1,15 @@
+"""Decides, atomically and at the primary, who may receive text now: admission and release."""
+
+from .admit import Admission, admit
+from .errors import AuthorityUnavailable, SourcesChanged
+from .release import Release, consume, release
+
+__all__ = [
+    "Admission",
+    "AuthorityUnavailable",
+    "Release",
+    "SourcesChanged",
+    "admit",
+    "consume",
+    "release",
+]

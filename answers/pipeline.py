@@ -1,0 +1,237 @@
+"""The path of an answer, top to bottom. No transaction is open while a model runs."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+
+from documents.retrieval.search import SearchResult, SearchUnavailable, search
+
+from . import authority, services
+from .excerpts import excerpts
+from .generation import Generator, GeneratorUnavailable, get_generator
+from .grounding import GroundedAnswer, GroundingFailed, check
+from .models import Answer, Outcome, PermitStep, Reason
+from .progress import Finished, Stage, Status
+from .question_language import detect_question_language
+from .reranking import RankingSettings, question_terms, rerank
+
+log = structlog.get_logger("precept.answers")
+
+RERANKER = "transparent"
+MAX_ATTEMPTS = 3  # the first, and twice again when a change of eligibility takes a source away
+
+
+class Cancelled(Exception):
+    """The asker cancelled, or the attempt was ended from outside."""
+
+
+def default_generator() -> Generator:
+    return get_generator(
+        settings.GENERATOR,
+        ollama_host=settings.OLLAMA_HOST,
+        timeout_seconds=settings.GENERATOR_TIMEOUT_SECONDS,
+    )
+
+
+def answer_question(
+    *, answer: Answer, generator: Generator | None = None
+) -> Iterator[Status | Finished]:
+    """Run a started attempt to its one outcome, yielding its stages.
+
+    Whatever happens, the attempt ends exactly once and leaves one audit record: closing the
+    iterator early ends it as interrupted, an unforeseen error as unavailable.
+    """
+    run = _Run(answer, generator or default_generator())
+    try:
+        for attempt in range(1, MAX_ATTEMPTS + 1):
+            answer.attempt = attempt
+            try:
+                yield from run.attempt()
+                break
+            except authority.SourcesChanged:
+                log.info("sources changed", answer=str(answer.id), attempt=attempt)
+        else:
+            run.end(Outcome.UNAVAILABLE, Reason.SOURCES_CHANGED)
+    except Cancelled:
+        run.end(Outcome.CANCELLED)
+    except SearchUnavailable:
+        log.exception("search", answer=str(answer.id))
+        run.end(Outcome.UNAVAILABLE, Reason.SEARCH)
+    except authority.AuthorityUnavailable:
+        log.exception("authority", answer=str(answer.id))
+        run.end(Outcome.UNAVAILABLE, Reason.AUTHORITY)
+    except GeneratorExit:
+        run.end(Outcome.INTERRUPTED, Reason.DISCONNECTED)
+        raise
+    except Exception:
+        log.exception("internal", answer=str(answer.id))
+        run.end(Outcome.UNAVAILABLE, Reason.INTERNAL)
+    yield Finished(released=run.released)
+
+
+class _Run:
+    """One question's attempts: what they share, and the bookkeeping around the steps."""
+
+    def __init__(self, answer: Answer, generator: Generator):
+        self.answer = answer
+        self.generator = generator
+        self.released = False
+        self.timings: dict[str, int] = {}
+        self.fields: dict[str, object] = {"generator": generator.name}
+
+    def attempt(self) -> Iterator[Status]:
+        """One attempt. Each line is one step and one call to one room."""
+        answer = self.answer
+        answer.language = detect_question_language(answer.question, default=answer.language)
+
+        yield from self.reach(Stage.SEARCHING)
+        with self.timed("search"):
+            found = search(user=answer.user, question=answer.question)
+        cosines = {candidate.chunk_id: candidate.cosine for candidate in found.candidates}
+
+        yield from self.reach(Stage.CHECKING_ACCESS)
+        with self.timed("admit_rerank"):
+            admitted = authority.admit(
+                answer=answer,
+                step=PermitStep.RERANK,
+                processor=RERANKER,
+                chunk_ids=found.chunk_ids,
+                cosines=cosines,
+            )
+
+        yield from self.reach(Stage.RANKING)
+        with self.timed("rerank"):
+            ranked = rerank(
+                terms=question_terms(answer.question, answer.language),
+                evidence=admitted.evidence,
+                cosines=cosines,
+                settings=RankingSettings.from_json(found.ranking.rerank),
+            )
+        self.note_search(found, best=ranked[0].score if ranked else 0.0)
+
+        yield from self.reach(Stage.WRITING)
+        with self.timed("admit_generate"):
+            context = authority.admit(
+                answer=answer,
+                step=PermitStep.GENERATE,
+                processor=self.generator.processor,
+                chunk_ids=[chunk.chunk_id for chunk in ranked],
+                cosines=cosines,
+                scores={chunk.chunk_id: chunk.score for chunk in ranked},
+                all_or_nothing=True,
+            )
+        if not context.evidence:
+            self.end(Outcome.ABSTAINED, Reason.NO_EVIDENCE)
+            return
+        try:
+            with self.timed("generate"):
+                draft = self.generator.generate(
+                    question=answer.question, language=answer.language, evidence=context.evidence
+                )
+            outcome = Outcome.ANSWERED
+            self.note_draft(draft)
+        except GeneratorUnavailable as failure:
+            log.warning("generator", answer=str(answer.id), reason=str(failure.reason))
+            draft, outcome = excerpts(context.evidence), Outcome.EXCERPTS
+            self.fields |= {"reason": Reason.MODEL}
+
+        yield from self.reach(Stage.VERIFYING)
+        if not draft.claims:
+            self.end(Outcome.ABSTAINED, Reason.NO_EVIDENCE)
+            return
+        try:
+            with self.timed("verify"):
+                grounded = check(draft=draft, evidence=context.evidence, language=answer.language)
+        except GroundingFailed as failure:
+            self.block(draft, context.evidence, failure)
+            return
+
+        yield from self.reach(Stage.RELEASING)
+        with self.timed("release"):
+            self.release(context, grounded, outcome)
+
+    def reach(self, stage: Stage) -> Iterator[Status]:
+        if not services.note_stage(answer=self.answer, stage=stage):
+            raise Cancelled
+        yield Status(stage=stage)
+
+    def release(
+        self, context: authority.Admission, grounded: GroundedAnswer, outcome: Outcome
+    ) -> None:
+        """Release and audit commit together; only then may anything leave."""
+        with transaction.atomic():
+            released = authority.release(
+                answer=self.answer,
+                context=context.permit,
+                grounded=grounded,
+                evidence=context.evidence,
+                finish=self.closing() | {"outcome": outcome},
+            )
+            if released is None:
+                raise Cancelled
+            services.record_attempt(answer=self.answer)
+        self.released = authority.consume(permit=released.permit, caller=self.answer.user_id)
+
+    def block(self, draft, evidence, failure: GroundingFailed) -> None:
+        """A draft that fails any check is seen by reviewers only, and the asker gets a refusal."""
+        sources = {chunk.number: str(chunk.document_id) for chunk in evidence}
+        with transaction.atomic():
+            services.block_draft(
+                answer=self.answer,
+                reason=f"Claim {failure.ordinal}: {failure.rule.value}: {failure.reason}",
+                draft=[
+                    {
+                        "text": claim.text,
+                        "quotes": [
+                            {"document": sources.get(quote.source), "quote": quote.quote}
+                            for quote in claim.quotes
+                        ],
+                    }
+                    for claim in draft.claims
+                ],
+            )
+            self.end(Outcome.ABSTAINED, Reason.NO_EVIDENCE)
+
+    def end(self, outcome: Outcome, reason: Reason | str = "") -> None:
+        closing = self.closing()
+        closing.pop("reason", None)
+        services.end_answer(answer=self.answer, outcome=outcome, reason=reason, fields=closing)
+
+    def closing(self) -> dict[str, object]:
+        return {
+            **self.fields,
+            "language": self.answer.language,
+            "attempt": self.answer.attempt,
+            "stage_timings": self.timings,
+        }
+
+    def note_search(self, found: SearchResult, *, best: float) -> None:
+        self.fields |= {
+            "generation_id_used": found.generation.id,
+            "signals": {"candidates": len(found.candidates), "best_score": round(best, 4)},
+        }
+
+    def note_draft(self, draft) -> None:
+        self.fields |= {
+            "generator": draft.generator,
+            "model": draft.model,
+            "prompt_version": draft.prompt_version,
+            "tokens_in": draft.tokens_in,
+            "tokens_out": draft.tokens_out,
+            "signals": {**self.fields["signals"], **draft.explanation},
+        }
+
+    @contextmanager
+    def timed(self, step: str) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            spent = round((time.monotonic() - started) * 1000)
+            self.timings[step] = self.timings.get(step, 0) + spent
+
+
