@@ -8,7 +8,8 @@ from rest_framework import renderers, serializers
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from tenants.api import CamelCaseJSONRenderer, Input, Problem
+from tenants.api import Input, Problem
+from tenants.camel_case import CamelCaseJSONRenderer
 
 from . import services
 from .present import answer_object

@@ -7,11 +7,21 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from documents.access import readable_documents
+from documents.models import DocumentVersion
 from tenants.models import User
 from tenants.selectors import NotFound
 
 from .canonical import digest_of
-from .models import Answer, AnswerState, Outcome, Reason
+from .models import (
+    Answer,
+    AnswerState,
+    Feedback,
+    Outcome,
+    Purpose,
+    Reason,
+    ReviewItem,
+    ReviewKind,
+)
 
 REFUSAL = "I could not find enough evidence in the documents available to you."
 
@@ -56,7 +66,7 @@ class AnswerView:
 
 def own_answers(*, user: User) -> QuerySet[Answer]:
     """The person's own questions, newest first."""
-    return Answer.objects.filter(user=user).order_by("-created_at", "id")
+    return Answer.objects.filter(user=user, purpose=Purpose.LIVE).order_by("-created_at", "id")
 
 
 def get_own_answer(*, user: User, answer_id: UUID) -> Answer:
@@ -65,6 +75,19 @@ def get_own_answer(*, user: User, answer_id: UUID) -> Answer:
     if answer is None:
         raise NotFound("There is nothing here.")
     return answer
+
+
+def get_own_answer_by_request(*, user: User, request_id: str) -> Answer:
+    """The attempt a request id opened. Raises NotFound."""
+    answer = own_answers(user=user).filter(request_id=request_id.replace("\x00", "")).first()
+    if answer is None:
+        raise NotFound("There is nothing here.")
+    return answer
+
+
+def feedback_on(answer: Answer) -> Feedback | None:
+    """What its asker said of an answer."""
+    return Feedback.objects.filter(answer=answer).first()
 
 
 def present_answer(*, user: User, answer: Answer) -> AnswerView:
@@ -98,6 +121,22 @@ def present_answer(*, user: User, answer: Answer) -> AnswerView:
     )
 
 
+def own_citation(
+    *, user: User, version: DocumentVersion, answer_id: str, number: str
+) -> CitationView | None:
+    """An own, still authorised citation of this version, named by a URL; None for anything else."""
+    try:
+        answer = get_own_answer(user=user, answer_id=UUID(answer_id))
+        wanted = int(number)
+    except (ValueError, NotFound):
+        return None
+    for cited in present_answer(user=user, answer=answer).citations:
+        same_version = (cited.document_id, cited.version) == (version.document_id, version.number)
+        if cited.n == wanted and same_version:
+            return cited
+    return None
+
+
 def _citation(row) -> CitationView:
     return CitationView(
         n=row.number,
@@ -114,3 +153,92 @@ def _citation(row) -> CitationView:
         effective_date=row.document.effective_date,
         withdrawn_date=row.document.withdrawn_date,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedQuote:
+    """`quote` is None where the reviewer may not read the document."""
+
+    document: str
+    quote: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedClaim:
+    """`text` is None where it may hold words the reviewer may not read."""
+
+    text: str | None
+    quotes: tuple[ReviewedQuote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewView:
+    """A review item as one reviewer may see it now."""
+
+    reason: str
+    claims: tuple[ReviewedClaim, ...]
+    is_whole: bool
+
+
+def review_items() -> QuerySet[ReviewItem]:
+    """What waits for reviewers; evaluation runs look after themselves."""
+    return ReviewItem.objects.filter(answer__purpose=Purpose.LIVE)
+
+
+def present_review(*, reviewer: User, item: ReviewItem) -> ReviewView:
+    """The blocked draft, or the released answer, without what this reviewer may not read.
+
+    A draft failed its checks, so its sentences may hold words of anything its model was given: they
+    are shown only when all of that is readable.
+    """
+    if item.kind == ReviewKind.FEEDBACK:
+        return _released_for_review(reviewer, item)
+    given = {document for permit in item.answer.permits.all() for document in permit.document_versions}
+    quoted = {quote["document"] for claim in item.draft for quote in claim["quotes"]}
+    titles = _readable_titles(reviewer, given | quoted)
+    is_whole = (given | quoted) <= set(titles)
+    claims = tuple(
+        ReviewedClaim(
+            text=claim["text"] if is_whole else None,
+            quotes=tuple(_reviewed(titles, q["document"], q["quote"]) for q in claim["quotes"]),
+        )
+        for claim in item.draft
+    )
+    return ReviewView(item.reason if is_whole else rule_of(item), claims, is_whole)
+
+
+def rule_of(item: ReviewItem) -> str:
+    """Why it was blocked, without the words of the claim that follow the rule's name."""
+    return ": ".join(item.reason.split(": ")[:2])
+
+
+def _released_for_review(reviewer: User, item: ReviewItem) -> ReviewView:
+    claims = list(item.answer.claims.prefetch_related("citations"))
+    cited = [citation for claim in claims for citation in claim.citations.all()]
+    readable = readable_documents(user=reviewer).filter(id__in=[c.document_id for c in cited])
+    in_force = {document.id: document.current_version_id for document in readable}
+    titles = {str(document.id): document.title for document in readable}
+    for citation in cited:
+        if in_force.get(citation.document_id) != citation.version_id:
+            titles.pop(str(citation.document_id), None)
+    shown = []
+    for claim in claims:
+        quotes = tuple(
+            _reviewed(titles, str(c.document_id), c.quote) for c in claim.citations.all()
+        )
+        is_readable = all(quote.quote is not None for quote in quotes)
+        shown.append(ReviewedClaim(text=claim.text if is_readable else None, quotes=quotes))
+    is_whole = all(claim.text is not None for claim in shown)
+    return ReviewView(item.reason, tuple(shown), is_whole)
+
+
+def _readable_titles(user: User, documents: set[str | None]) -> dict[str, str]:
+    wanted = [document for document in documents if document]
+    readable = readable_documents(user=user).filter(id__in=wanted)
+    return {str(document.id): document.title for document in readable}
+
+
+def _reviewed(titles: dict[str, str], document: str | None, quote: str) -> ReviewedQuote:
+    if document not in titles:
+        return ReviewedQuote(document="A document you may not read", quote=None)
+    return ReviewedQuote(document=titles[document], quote=quote)

@@ -19,6 +19,7 @@ from .models import (
     AnswerState,
     Feedback,
     Outcome,
+    Purpose,
     Reason,
     ReviewItem,
     ReviewKind,
@@ -39,7 +40,12 @@ class Started:
 
 
 def start_answer(
-    *, user: User, request_id: str, question: str, language: str | None = None
+    *,
+    user: User,
+    request_id: str,
+    question: str,
+    language: str | None = None,
+    purpose: Purpose = Purpose.LIVE,
 ) -> Started:
     """Open an attempt, or find the one this request id already opened.
 
@@ -53,6 +59,7 @@ def start_answer(
         with transaction.atomic():
             answer = Answer.objects.create(
                 user=user,
+                purpose=purpose,
                 request_id=request_id,
                 payload_digest=digest,
                 question=question,
@@ -115,7 +122,7 @@ def record_attempt(*, answer: Answer) -> None:
     permits = list(answer.permits.all())
     release = getattr(answer, "release_permit", None) if answer.digest else None
     record_action(
-        action="answer.attempted",
+        action="answer.evaluated" if answer.purpose == Purpose.EVALUATION else "answer.attempted",
         actor=answer.user_id,
         object_ids={
             "answer": answer.id,
@@ -186,9 +193,13 @@ def block_draft(*, answer: Answer, reason: str, draft: list[dict[str, object]]) 
 
 @transaction.atomic
 def close_review_item(*, item: ReviewItem, reviewer: User, note: str = "") -> None:
-    item.state, item.note = ReviewState.DONE, note
-    item.closed_by, item.closed_at = reviewer, timezone.now()
-    item.save(update_fields=["state", "note", "closed_by", "closed_at"])
+    """Raises ValidationError when somebody else closed it meanwhile."""
+    closed = ReviewItem.objects.filter(pk=item.pk, state=ReviewState.OPEN).update(
+        state=ReviewState.DONE, note=note, closed_by=reviewer, closed_at=timezone.now()
+    )
+    if not closed:
+        raise ValidationError("Somebody else has closed this item already.")
+    item.refresh_from_db()
     record_action(
         action="review.closed", actor=reviewer.id, object_ids={"item": item.id}
     )

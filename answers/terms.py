@@ -19,6 +19,7 @@ from documents.ingestion.identifiers import identifiers
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _ELISION = re.compile(r"^(?:[cdjlmnst]|qu|jusqu|lorsqu)['’](?=\w)")
+_PARTICIPLE = re.compile(r"ge(\w{4,}?)(?:et|d|t)")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _VOWELS = frozenset("aeiouy")
 _SHORTEST_STEM = 3
@@ -30,7 +31,7 @@ _SUFFIXES: Mapping[str, tuple[str, ...]] = {
         "ings", "ions", "ures", "ing", "ies", "ied", "ion", "ure", "als", "ers", "ors", "ed",
         "es", "er", "or", "al", "ly", "e", "s",
     ),
-    "nl": ("ingen", "eren", "ing", "jes", "ers", "en", "je", "er", "es", "e", "s"),
+    "nl": ("ingen", "eren", "ing", "jes", "ers", "en", "je", "er", "es", "e", "s", "t"),
     "fr": (
         "ations", "ation", "ements", "ement", "ments", "euses", "ment", "ions", "euse", "eurs",
         "ables", "able", "eur", "ees", "ons", "ion", "ent", "es", "er", "ee", "ez", "e", "s", "x",
@@ -174,6 +175,8 @@ def fold(word: str, language: str) -> str:
         return word
     if language == "en" and word.endswith("ss"):
         return word
+    if language in _COMPOUNDING and (participle := _PARTICIPLE.fullmatch(word)):
+        return participle[1]
     for suffix in _SUFFIXES[language]:
         stem = word[: -len(suffix)]
         if word.endswith(suffix) and _long_enough(stem, suffix):
@@ -185,6 +188,8 @@ def _long_enough(stem: str, suffix: str) -> bool:
     least = _SHORTEST_STEM if len(suffix) <= 2 else _SHORTEST_STEM + 1
     if suffix in ("ing", "ings"):
         least = _SHORTEST_STEM
+    if suffix == "t":
+        least = _SHORTEST_STEM + 1
     return len(stem) >= least and any(char in _VOWELS for char in stem)
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from tenants.api import camel, rename_keys
+from tenants.camel_case import camel, rename_keys
 from tenants.models import User
 from tenants.scope import tenant_scope
 

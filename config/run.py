@@ -79,9 +79,7 @@ class Supervisor:
             except StopRequested:
                 say("\nStopping; a second Ctrl-C stops at once.")
             except EmbeddedPostgresError as error:
-                # A Ctrl-C also reaches the programs that create the database.
-                if not self.signals.count:
-                    raise CannotRun(str(error)) from error
+                raise CannotRun(str(error)) from error
             finally:
                 self._stop()
 
@@ -164,7 +162,9 @@ class Supervisor:
         if self.external_database or status(data_dir=self.data_dir):
             return
         say("The database does not answer; starting it again.")
-        if ensure_running(data_dir=self.data_dir, say=say).port != self.database_port:
+        server = ensure_running(data_dir=self.data_dir, say=say)
+        self.signals.check()
+        if server.port != self.database_port:
             raise CannotRun(
                 "The database had to move to another port, which the running parts do not know. "
                 "Start Precept again."

@@ -66,6 +66,13 @@ def manageable_documents(*, user: User) -> QuerySet[Document]:
     return documents.none()
 
 
+def overseen_documents(*, user: User) -> QuerySet[Document]:
+    """Documents whose metadata this person sees: what they manage, or for auditors all."""
+    if Role.AUDITOR in roles_of(user):
+        return Document.objects.filter(deleted_at=None)
+    return manageable_documents(user=user)
+
+
 def get_manageable_document(*, user: User, document_id: UUID) -> Document:
     document = manageable_documents(user=user).filter(pk=document_id).first()
     if document is None:

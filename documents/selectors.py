@@ -3,7 +3,7 @@
 import hashlib
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from tenants.models import User
 
@@ -12,9 +12,12 @@ from .access import get_readable_version, readable_documents
 from .models import Document, DocumentVersion, Grant
 
 
-def list_readable_documents(*, user: User) -> QuerySet[Document]:
-    """What this person may read, by title."""
-    return readable_documents(user=user).order_by("title", "id")
+def list_readable_documents(*, user: User, matching: str = "") -> QuerySet[Document]:
+    """What this person may read, by title; only titles and references with every word given."""
+    found = readable_documents(user=user)
+    for word in matching.split():
+        found = found.filter(Q(title__icontains=word) | Q(reference__icontains=word))
+    return found.order_by("title", "id")
 
 
 def readable_version_text(*, user: User, document_id: UUID, number: int) -> str:
@@ -40,3 +43,14 @@ def version_text(version: DocumentVersion) -> str:
 
 def grants_of(document: Document) -> QuerySet[Grant]:
     return document.grants.select_related("user", "group").order_by("group__name", "user__email")
+
+
+def document_with_bytes(data: bytes) -> DocumentVersion | None:
+    """The latest version of a document in this tenant that holds exactly these bytes."""
+    digest = hashlib.sha256(data).hexdigest()
+    return (
+        DocumentVersion.objects.filter(sha256=digest, document__deleted_at=None)
+        .select_related("document")
+        .order_by("-created_at")
+        .first()
+    )

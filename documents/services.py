@@ -64,6 +64,8 @@ def create_document(
     effective_date: date | None = None,
     withdrawn_date: date | None = None,
     subjects: Iterable[User | Group] = (),
+    source_system: str = "upload",
+    source_item_id: str = "",
 ) -> tuple[Document, Submission]:
     """A new document with its first version and its grants, all or nothing.
 
@@ -72,6 +74,7 @@ def create_document(
     """
     _check_department(actor, department)
     check_upload(upload)
+    subjects = list(subjects)
     document = Document(
         title=title.strip(),
         reference=reference.strip(),
@@ -80,6 +83,8 @@ def create_document(
         life_cycle=life_cycle,
         effective_date=effective_date,
         withdrawn_date=withdrawn_date,
+        source_system=source_system,
+        source_item_id=source_item_id,
     )
     _clean(document)
     with transaction.atomic():

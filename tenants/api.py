@@ -1,44 +1,13 @@
-"""What every API room shares: camelCase JSON and errors as application/problem+json."""
-
-import re
+"""What every API room shares: strict input and errors as application/problem+json."""
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404
-from rest_framework import exceptions, parsers, renderers, serializers, status
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
-from rest_framework.views import set_rollback
+from rest_framework.views import APIView, set_rollback
 
 from .selectors import NotFound
-
-
-def camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(part[:1].upper() + part[1:] for part in rest)
-
-
-def snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda match: "_" + match.group(1).lower(), name)
-
-
-def rename_keys(value, rename):
-    if isinstance(value, dict):
-        return {rename(str(key)): rename_keys(item, rename) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [rename_keys(item, rename) for item in value]
-    return value
-
-
-class CamelCaseJSONRenderer(renderers.JSONRenderer):
-    def render(self, data, accepted_media_type=None, renderer_context=None):
-        return super().render(rename_keys(data, camel), accepted_media_type, renderer_context)
-
-
-class CamelCaseJSONParser(parsers.JSONParser):
-    def parse(self, stream, media_type=None, parser_context=None):
-        data = super().parse(stream, media_type, parser_context)
-        if not isinstance(data, dict):
-            raise exceptions.ParseError("The body must be a JSON object.")
-        return rename_keys(data, snake)
 
 
 class Input(serializers.Serializer):
@@ -99,3 +68,12 @@ def problem_handler(exc: Exception, context: dict) -> Response | None:
     if errors is not None:
         body["errors"] = errors
     return Response(body, status=http_status, headers=headers, content_type="application/problem+json")
+
+
+@extend_schema(exclude=True)
+class NothingHereView(APIView):
+    """Paths under /v1/ that no room serves answer like objects that are not there."""
+
+    def initial(self, request, *args, **kwargs):
+        super().initial(request, *args, **kwargs)
+        raise Http404

@@ -1,6 +1,6 @@
 """The schema shows names as they travel: camelCase."""
 
-from .api import camel
+from .camel_case import camel
 
 
 def camelize_schema(result, generator, request, public):

@@ -2,11 +2,13 @@
 
 import secrets
 import uuid
+from collections.abc import Iterable
 from datetime import timedelta
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.db.models import ProtectedError
 from django.utils import timezone
 
 from audit.services import record_action
@@ -22,7 +24,7 @@ from .models import (
     User,
 )
 from .scope import tenant_scope
-from .selectors import token_digest
+from .selectors import roles_of, token_digest
 
 TOKEN_LIFETIME = timedelta(days=90)
 
@@ -91,6 +93,8 @@ def create_user(
 @transaction.atomic
 def set_user_active(*, user: User, active: bool, actor: User | None = None) -> bool:
     """Deactivating ends every session and admission of the person at once. True if it changed."""
+    if actor == user and not active:
+        raise ValidationError("You cannot deactivate yourself; ask another administrator.")
     changed = User.objects.filter(pk=user.pk).exclude(is_active=active).update(is_active=active)
     user.is_active = active
     if changed:
@@ -103,8 +107,18 @@ def set_user_active(*, user: User, active: bool, actor: User | None = None) -> b
 
 
 @transaction.atomic
+def set_password(*, user: User, password: str, actor: User | None = None) -> None:
+    """A new password; every session of the person ends. Raises ValidationError for a weak one."""
+    validate_password(password, user)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    record_action(action="user.password_set", actor=actor and actor.id, object_ids={"user": user.id})
+
+
+@transaction.atomic
 def update_user(*, user: User, name: str, actor: User | None = None) -> User:
-    user.name = name
+    user.name = name.strip()
+    user.clean_fields(exclude=["password"])
     user.save(update_fields=["name"])
     record_action(action="user.updated", actor=actor and actor.id, object_ids={"user": user.id})
     return user
@@ -114,7 +128,12 @@ def update_user(*, user: User, name: str, actor: User | None = None) -> User:
 def set_roles(
     *, user: User, roles: list[tuple[Role, Department | None]], actor: User | None = None
 ) -> None:
-    """Replace the person's roles by exactly these."""
+    """Replace the person's roles by exactly these. Nobody gives up the last word on themselves."""
+    if actor == user and Role.TENANT_ADMIN in roles_of(user):
+        if Role.TENANT_ADMIN not in {role for role, _ in roles}:
+            raise ValidationError(
+                "You cannot take your own administrator role away; ask another administrator."
+            )
     RoleAssignment.objects.filter(user=user).delete()
     for role, department in roles:
         RoleAssignment.objects.create(user=user, role=role, department=department)
@@ -144,8 +163,9 @@ def create_group(*, name: str, external_id: str = "", actor: User | None = None)
 def rename_group(*, group: Group, name: str, actor: User | None = None) -> Group:
     if group.built_in:
         raise ValidationError("The group 'everyone' is built in and keeps its name.")
-    group.name = name
-    group.save(update_fields=["name"])
+    group.name = name.strip()
+    group.clean_fields()
+    _save_named(group, f"There is already a group '{group.name}'.")
     record_action(action="group.renamed", actor=actor and actor.id, object_ids={"group": group.id})
     return group
 
@@ -186,6 +206,74 @@ def remove_from_group(*, user: User, group: Group, actor: User | None = None) ->
             object_ids={"group": group.id, "user": user.id},
         )
     return bool(removed)
+
+
+@transaction.atomic
+def create_department(*, name: str, actor: User | None = None) -> Department:
+    """Raises ValidationError for a blank or taken name."""
+    department = Department()
+    _name_department(department, name)
+    record_action(
+        action="department.created",
+        actor=actor and actor.id,
+        object_ids={"department": department.id},
+    )
+    return department
+
+
+@transaction.atomic
+def rename_department(*, department: Department, name: str, actor: User | None = None) -> None:
+    """Raises ValidationError for a blank or taken name."""
+    _name_department(department, name)
+    record_action(
+        action="department.renamed",
+        actor=actor and actor.id,
+        object_ids={"department": department.id},
+    )
+
+
+@transaction.atomic
+def delete_department(*, department: Department, actor: User | None = None) -> None:
+    """Raises ValidationError while documents or administrators belong to it."""
+    department_id, name = department.id, department.name
+    if RoleAssignment.objects.filter(department=department).exists():
+        raise ValidationError(f"'{name}' still has department administrators; end their role first.")
+    try:
+        department.delete()
+    except ProtectedError:
+        raise ValidationError(
+            f"'{name}' still has documents, also deleted ones count; rename it instead."
+        ) from None
+    record_action(
+        action="department.deleted",
+        actor=actor and actor.id,
+        object_ids={"department": department_id},
+    )
+
+
+def _name_department(department: Department, name: str) -> None:
+    department.name = name.strip()
+    department.clean_fields()
+    _save_named(department, f"There is already a department '{department.name}'.")
+
+
+def _save_named(row: Department | Group, taken: str) -> None:
+    try:
+        with transaction.atomic():
+            row.save()
+    except IntegrityError:
+        raise ValidationError(taken) from None
+
+
+def lock_people(user_ids: Iterable[uuid.UUID]) -> None:
+    """Exclusive locks of people, in key order, for a transaction that changes several at once."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT precept_lock_exclusive('user', id) FROM ("
+            " SELECT id FROM unnest(%s::uuid[]) id ORDER BY precept_lock_key('user', id)"
+            ") ordered",
+            [list(user_ids)],
+        )
 
 
 @transaction.atomic

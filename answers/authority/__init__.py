@@ -1,8 +1,8 @@
 """Decides, atomically and at the primary, who may receive text now: admission and release."""
 
-from .admit import Admission, admit
+from .admission import Admission, admit
 from .errors import AuthorityUnavailable, SourcesChanged
-from .release import Release, consume, release
+from .releasing import Release, consume, release
 
 __all__ = [
     "Admission",

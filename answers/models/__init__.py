@@ -1,6 +1,6 @@
 """Answers with their claims and citations, the authority's permits, and what people said of them."""
 
-from .answer import Answer, AnswerState, Citation, Claim, Outcome, Reason
+from .answer import Answer, AnswerState, Citation, Claim, Outcome, Purpose, Reason
 from .permit import ContextPermit, PermitStep, ReleasePermit
 from .review import Feedback, ReviewItem, ReviewKind, ReviewState
 
@@ -13,6 +13,7 @@ __all__ = [
     "Feedback",
     "Outcome",
     "PermitStep",
+    "Purpose",
     "Reason",
     "ReleasePermit",
     "ReviewItem",

@@ -37,11 +37,17 @@ class Reason(models.TextChoices):
     INTERNAL = "internal", "Something went wrong"
 
 
+class Purpose(models.TextChoices):
+    LIVE = "live", "Asked by a person"
+    EVALUATION = "evaluation", "Asked by an evaluation run; shown to nobody"
+
+
 class Answer(TenantOwned):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="answers"
     )
+    purpose = models.CharField(max_length=12, choices=Purpose, default=Purpose.LIVE)
     request_id = models.CharField(max_length=100)
     payload_digest = models.CharField(max_length=64)
     question = models.TextField()

@@ -42,6 +42,8 @@ class Account:
             cwd="/",
             env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"},
             umask=0o077,
+            # A Ctrl-C is for the caller; pg_ctl would pass it on to the server it is starting.
+            start_new_session=True,
             **other,
         )
 

@@ -118,14 +118,15 @@ def erase(*, data_dir: Path) -> bool:
     place = find_place(data_dir)
     if place is None:
         return False
-    stop(data_dir=data_dir)
     with _lock(data_dir, say=_say):
+        # What is about to be deleted need not be written to disk first.
+        _stop(place, mode="immediate")
         shutil.rmtree(place.root)
         (data_dir / POINTER).unlink(missing_ok=True)
     return True
 
 
-def _stop(place: Place) -> bool:
+def _stop(place: Place, *, mode: str = "fast") -> bool:
     if not place.pgdata.exists():
         return False
     account = account_for(place.pgdata)
@@ -136,7 +137,7 @@ def _stop(place: Place) -> bool:
     output = ""
     # pg_ctl would wait a minute for a zombie.
     if alive is None or postmaster_id(place.pgdata) in alive:
-        command = [programs / "pg_ctl", "stop", "-D", place.pgdata, "-m", "fast", "-w"]
+        command = [programs / "pg_ctl", "stop", "-D", place.pgdata, "-m", mode, "-w"]
         output = _run(account, [*command, "-t", "60"]).stdout.strip()
     # Its processes may outlive pg_ctl by a moment, and a killed server has no postmaster.
     deadline = time.monotonic() + 10

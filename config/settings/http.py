@@ -25,9 +25,9 @@ REST_FRAMEWORK = {
         "tenants.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_RENDERER_CLASSES": ["tenants.api.CamelCaseJSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["tenants.camel_case.CamelCaseJSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [
-        "tenants.api.CamelCaseJSONParser",
+        "tenants.camel_case.CamelCaseJSONParser",
         "rest_framework.parsers.MultiPartParser",
     ],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

@@ -45,7 +45,7 @@ _LETTER_FORMS = str.maketrans(
 _LINE_BREAKS = re.compile(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # A NUL beside a digit is usually a minus sign whose glyph had no name: dropping it would turn
 # "−4" into "4". It becomes the replacement character, which a reader sees for what it is.
-_NUL_AT_NUMBER = re.compile(r"\x00+(?=\s?\d)|(?<=\d)\x00+")
+_NUL_AT_NUMBER = re.compile(r"(?<!\x00)\x00+(?=\s?\d)|(?<=\d)\x00+")
 _ZERO_WIDTH_GAP = re.compile(r"(?<=[^\W_])\u200b+(?=[^\W_])")
 _INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f"

@@ -70,17 +70,24 @@ def vector_leg(
 ) -> list[Hit]:
     """The nearest chunks this reader may use, best first. `plan` overrides the choice, for tests."""
     chosen = plan or choose_plan(reader=reader)
-    if chosen == Plan.EXACT:
-        return _run(EXACT, reader, generation, ranking.leg_size, query)
+    limit = ranking.leg_size
+    if chosen == Plan.HNSW:
+        hits = scan_graph(reader=reader, generation=generation, limit=limit, query=query)
+        if len(hits) == limit:
+            return hits
+        # The scan ended before it met everything the reader may use; that is not "no more".
+    return _run(EXACT, reader, generation, limit, query)
+
+
+def scan_graph(
+    *, reader: UUID, generation: IndexGeneration, limit: int, query: np.ndarray
+) -> list[Hit]:
+    """The HNSW scan alone: approximate, and it may end early."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             for setting in HNSW_SETTINGS:
                 cursor.execute(setting)
-        hits = _run(HNSW, reader, generation, ranking.leg_size, query)
-    if len(hits) < ranking.leg_size:
-        # The graph ran out before it met everything the reader may use; never take that for "no more".
-        return _run(EXACT, reader, generation, ranking.leg_size, query)
-    return hits
+        return _run(HNSW, reader, generation, limit, query)
 
 
 def choose_plan(*, reader: UUID) -> Plan:

@@ -175,13 +175,18 @@ _TEXTS = st.lists(st.tuples(_WORDS, _GAPS), min_size=1, max_size=40).map(
 )
 
 
-@given(text=_TEXTS, language=st.sampled_from(["en", "nl", "fr", "de"]))
-def test_every_sentence_that_is_long_enough_bears_itself_out(text, language):
+_LANGUAGES = st.sampled_from(["en", "nl", "fr", "de"])
+
+
+@given(text=_TEXTS, language=_LANGUAGES, answered_in=st.none() | _LANGUAGES)
+def test_every_sentence_that_is_long_enough_bears_itself_out(text, language, answered_in):
     chunk = passage(text, language=language)
     for sentence in sentences(text):
         said = " ".join(sentence.text.split())
         try:
-            answer = check(draft=draft((said, [(1, sentence.text)])), evidence=[chunk])
+            answer = check(
+                draft=draft((said, [(1, sentence.text)])), evidence=[chunk], language=answered_in
+            )
         except GroundingFailed as failure:
             assert failure.rule in (GroundingRule.QUOTE_TOO_SHORT, GroundingRule.EMPTY_CLAIM)
             continue

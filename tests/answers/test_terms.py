@@ -20,6 +20,8 @@ from answers.vocabulary import GENERIC_WORDS, STOP_WORDS
         ("nl", ("dag", "dagen")),
         ("nl", ("jaar", "jaren")),
         ("nl", ("termijn", "termijnen")),
+        ("nl", ("openen", "opent", "geopend")),
+        ("de", ("öffnen", "geöffnet")),
         ("fr", ("employé", "employés", "employée", "employées")),
         ("fr", ("congé", "congés")),
         ("fr", ("approuver", "approuve", "approuvent")),

@@ -5,6 +5,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,21 +39,32 @@ def _open_directory() -> Path:
     return directory
 
 
+@contextmanager
+def _open_data_dir() -> Iterator[Path]:
+    directory = _open_directory()
+    try:
+        yield directory
+    finally:
+        erase(data_dir=directory)
+        shutil.rmtree(directory)
+
+
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    directory = _open_directory()
-    yield directory
-    erase(data_dir=directory)
-    shutil.rmtree(directory)
+    with _open_data_dir() as directory:
+        yield directory
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    """One server for the tests that only look at it or add to it."""
-    directory = _open_directory()
-    yield ensure_running(data_dir=directory)
-    erase(data_dir=directory)
-    shutil.rmtree(directory)
+def shared_data_dir() -> Iterator[Path]:
+    """For tests that begin with ensure_running and do not mind what happened to it before."""
+    with _open_data_dir() as directory:
+        yield directory
+
+
+@pytest.fixture
+def server(shared_data_dir: Path) -> Server:
+    return ensure_running(data_dir=shared_data_dir, say=lambda _message: None)
 
 
 @pytest.fixture

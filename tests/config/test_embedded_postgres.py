@@ -36,11 +36,11 @@ def silent(_message: str) -> None:
 
 
 class TestLifeOfAServer:
-    def test_it_starts_and_a_second_call_returns_the_same_server(self, data_dir):
-        first = ensure_running(data_dir=data_dir, say=silent)
+    def test_it_starts_and_a_second_call_returns_the_same_server(self, shared_data_dir):
+        first = ensure_running(data_dir=shared_data_dir, say=silent)
         pid = postmaster_of(first)
-        assert ensure_running(data_dir=data_dir, say=silent) == first
-        assert status(data_dir=data_dir) == first
+        assert ensure_running(data_dir=shared_data_dir, say=silent) == first
+        assert status(data_dir=shared_data_dir) == first
         assert postmaster_of(first) == pid
 
     def test_processes_that_race_to_start_it_get_the_same_server(self, data_dir, python):
@@ -52,49 +52,46 @@ class TestLifeOfAServer:
         assert [racer.returncode for racer in racers] == [0, 0, 0]
         assert answers == {f"Running: {status(data_dir=data_dir)}\n"}
 
-    def test_it_recovers_with_its_rows_after_its_postmaster_is_killed(self, data_dir):
-        server = ensure_running(data_dir=data_dir, say=silent)
+    def test_it_recovers_with_its_rows_after_its_postmaster_is_killed(self, shared_data_dir):
+        server = ensure_running(data_dir=shared_data_dir, say=silent)
         query(server.owner_url, "CREATE TABLE kept (n int)")
         query(server.owner_url, "INSERT INTO kept VALUES (1), (2)")
         os.kill(postmaster_of(server), signal.SIGKILL)
-        server = ensure_running(data_dir=data_dir, say=silent)
+        server = ensure_running(data_dir=shared_data_dir, say=silent)
         assert query(server.app_url, "SELECT n FROM kept ORDER BY n") == [(1,), (2,)]
 
-    def test_a_lock_file_naming_a_living_stranger_does_not_stop_it(self, data_dir):
-        server = ensure_running(data_dir=data_dir, say=silent)
+    def test_a_lock_file_naming_a_living_stranger_does_not_stop_it(self, shared_data_dir):
+        server = ensure_running(data_dir=shared_data_dir, say=silent)
         lock_file = server.location / "pgdata" / "postmaster.pid"
         text = lock_file.read_text()
         os.kill(postmaster_of(server), signal.SIGKILL)
-        stop(data_dir=data_dir)
+        stop(data_dir=shared_data_dir)
         lock_file.write_text(text.replace(text.split()[0], str(os.getpid()), 1))
-        assert ensure_running(data_dir=data_dir, say=silent)
+        assert ensure_running(data_dir=shared_data_dir, say=silent)
 
-    def test_stop_ends_its_processes_though_connections_are_open(self, data_dir):
-        server = ensure_running(data_dir=data_dir, say=silent)
+    def test_stop_ends_its_processes_though_connections_are_open(self, shared_data_dir):
+        server = ensure_running(data_dir=shared_data_dir, say=silent)
         with psycopg.connect(server.app_url):
-            assert stop(data_dir=data_dir)
+            assert stop(data_dir=shared_data_dir)
         assert not (server.location / "pgdata" / "postmaster.pid").exists()
-        assert status(data_dir=data_dir) is None
-        assert not stop(data_dir=data_dir)
+        assert status(data_dir=shared_data_dir) is None
+        assert not stop(data_dir=shared_data_dir)
 
-    def test_it_comes_back_on_the_same_port_unless_that_is_taken(self, data_dir):
-        first = ensure_running(data_dir=data_dir, say=silent)
-        stop(data_dir=data_dir)
-        assert ensure_running(data_dir=data_dir, say=silent).port == first.port
-        stop(data_dir=data_dir)
+    def test_it_comes_back_on_the_same_port_unless_that_is_taken(self, shared_data_dir):
+        first = ensure_running(data_dir=shared_data_dir, say=silent)
+        stop(data_dir=shared_data_dir)
+        assert ensure_running(data_dir=shared_data_dir, say=silent).port == first.port
+        stop(data_dir=shared_data_dir)
         with socket.create_server((first.host, first.port)):
-            assert ensure_running(data_dir=data_dir, say=silent).port != first.port
+            assert ensure_running(data_dir=shared_data_dir, say=silent).port != first.port
 
-    def test_a_copied_data_directory_gets_a_server_of_its_own(self, data_dir):
-        original = ensure_running(data_dir=data_dir / "a", say=silent)
-        stop(data_dir=data_dir / "a")
-        shutil.copytree(data_dir / "a", data_dir / "b")
-        original = ensure_running(data_dir=data_dir / "a", say=silent)
-        copied = ensure_running(data_dir=data_dir / "b", say=silent)
+    def test_a_copied_data_directory_gets_a_server_of_its_own(self, shared_data_dir, data_dir):
+        stop(data_dir=shared_data_dir)
+        shutil.copytree(shared_data_dir, data_dir, dirs_exist_ok=True)
+        original = ensure_running(data_dir=shared_data_dir, say=silent)
+        copied = ensure_running(data_dir=data_dir, say=silent)
         assert copied.port != original.port
-        assert status(data_dir=data_dir / "a") == original
-        erase(data_dir=data_dir / "a")
-        erase(data_dir=data_dir / "b")
+        assert status(data_dir=shared_data_dir) == original
 
 
 class TestWhatTheDatabaseOffers:
@@ -191,12 +188,16 @@ class TestRefusals:
     def test_a_recent_pgvector_is_accepted(self, version):
         binaries.check_pgvector(version)
 
-    def test_a_cluster_of_another_major_version_is_refused(self, data_dir):
-        server = ensure_running(data_dir=data_dir, say=silent)
-        stop(data_dir=data_dir)
-        (server.location / "pgdata" / "PG_VERSION").write_text("15\n")
-        with pytest.raises(EmbeddedPostgresError, match="made by PostgreSQL 15"):
-            ensure_running(data_dir=data_dir, say=silent)
+    def test_a_cluster_of_another_major_version_is_refused(self, server, shared_data_dir):
+        stop(data_dir=shared_data_dir)
+        version = server.location / "pgdata" / "PG_VERSION"
+        made_by = version.read_text()
+        version.write_text("15\n")
+        try:
+            with pytest.raises(EmbeddedPostgresError, match="made by PostgreSQL 15"):
+                ensure_running(data_dir=shared_data_dir, say=silent)
+        finally:
+            version.write_text(made_by)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another user")

@@ -1,0 +1,39 @@
+"""For load balancers and monitoring. Says that something is wrong, never what is inside."""
+
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from answers.models import Answer
+from documents.models import DocumentVersion, OutboxEvent
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    """The process answers."""
+    return JsonResponse({"status": "ok"})
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    """The process can serve: the database is there and migrated."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT precept_tenant_of_slug('')")
+    except DatabaseError:
+        return JsonResponse({"status": "unavailable"}, status=503)
+    return JsonResponse({"status": "ok"})
+
+
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Prometheus text. Sizes of tables as the planner estimates them: no tenant, no content."""
+    lines = []
+    for model, name in (
+        (Answer, "precept_answers_estimate"),
+        (DocumentVersion, "precept_document_versions_estimate"),
+        (OutboxEvent, "precept_outbox_events_estimate"),
+    ):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE relname = %s",
+                [model._meta.db_table],
+            )
+            lines += [f"# TYPE {name} gauge", f"{name} {cursor.fetchone()[0]}"]
+    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain; version=0.0.4")

@@ -1,0 +1,103 @@
+"""What can be done to many documents at once. Each document is its own transaction."""
+
+from tenants.admin_bulk import bulk_action
+from tenants.models import Group
+
+from .. import services
+from ..models import LifeCycle
+from .forms import ArchiveForm, ReasonForm, SubjectForm, granted_subjects
+
+
+def _bound(request):
+    return request.POST if "confirmed" in request.POST else None
+
+
+def _grantees(request, documents) -> SubjectForm:
+    return SubjectForm(_bound(request), subjects=granted_subjects(documents))
+
+
+def _groups(request, documents) -> SubjectForm:
+    return SubjectForm(_bound(request), subjects=list(Group.objects.all()))
+
+
+def _move_to(life_cycle: LifeCycle):
+    def move(request, document, given) -> bool:
+        return services.set_life_cycle(
+            actor=request.user,
+            document=document,
+            life_cycle=life_cycle,
+            withdrawn_date=given.get("withdrawn_on"),
+            reason=given["reason"],
+        )
+
+    return move
+
+
+ACTIONS = [
+    bulk_action(
+        name="grant_access",
+        label="Let a group read them…",
+        button="Let them read",
+        form=_groups,
+        apply=lambda request, document, given: services.grant_access(
+            actor=request.user, document=document, subject=given["subject"]
+        ),
+        changed="“{subject}” may now read",
+        unchanged="“{subject}” could read already",
+    ),
+    bulk_action(
+        name="revoke_access",
+        label="Revoke a group's or person's access…",
+        button="Revoke access",
+        explanation="It takes effect at once, also for answers being made right now. Somebody who "
+        "may read a document through another grant keeps that.",
+        form=_grantees,
+        apply=lambda request, document, given: services.revoke_access(
+            actor=request.user, document=document, subject=given["subject"]
+        ),
+        changed="Access of “{subject}” revoked from",
+        unchanged="“{subject}” had no grant to",
+    ),
+    bulk_action(
+        name="archive",
+        label="Archive…",
+        button="Archive",
+        explanation="Archived documents stay in answers and are marked as withdrawn.",
+        form=lambda request, documents: ArchiveForm(_bound(request)),
+        apply=_move_to(LifeCycle.ARCHIVED),
+        changed="Archived",
+        unchanged="Was archived already",
+    ),
+    bulk_action(
+        name="move_to_draft",
+        label="Move to draft…",
+        button="Move to draft",
+        explanation="Drafts are in no answer, and nobody can open them.",
+        form=lambda request, documents: ReasonForm(_bound(request)),
+        apply=_move_to(LifeCycle.DRAFT),
+        changed="Moved to draft",
+        unchanged="Was a draft already",
+    ),
+    bulk_action(
+        name="vet",
+        label="Mark as vetted…",
+        button="Mark as vetted",
+        explanation="Vetted documents are used in answers for everybody with a grant.",
+        form=lambda request, documents: ReasonForm(_bound(request)),
+        apply=_move_to(LifeCycle.VETTED),
+        changed="Marked as vetted",
+        unchanged="Was vetted already",
+    ),
+    bulk_action(
+        name="delete_documents",
+        label="Delete…",
+        button="Delete",
+        explanation="Nobody can read, find or cite them any more, and no answer that relied on "
+        "them is shown again. What was recorded about them stays in the audit record.",
+        apply=lambda request, document, _: services.delete_document(
+            actor=request.user, document=document
+        ),
+        changed="Deleted",
+        unchanged="Was deleted already",
+    ),
+]

@@ -1,0 +1,78 @@
+"""The versions of one document as its page shows them, and what can be done about each."""
+
+from dataclasses import asdict, dataclass
+from uuid import UUID
+
+from ..models import Document, DocumentVersion, FailureCode, VersionStatus
+
+# The reason says what is wrong; this says what its owner can do about it here.
+_ANOTHER_FILE = "Correct the file and upload it as a new version below."
+_ADVICE = {
+    FailureCode.GAVE_UP: "Try again; if it fails once more, upload a new export of the file.",
+    FailureCode.INVALID: "Try again; if it fails once more, tell the operator.",
+    FailureCode.PROCESSOR: "Try again in some minutes; if it fails once more, tell the operator.",
+}
+WORKING = (VersionStatus.RECEIVED, VersionStatus.ACCEPTED)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """`done` of `total` passages are indexed; total 0 means it is not known yet."""
+
+    id: UUID
+    number: int
+    status: str
+    label: str
+    in_force: bool
+    working: bool
+    done: int
+    total: int
+    reason: str
+    advice: str
+    can_retry: bool
+    can_reinstate: bool
+
+
+def version_rows(document: Document) -> list[tuple[DocumentVersion, VersionRow]]:
+    """Newest first."""
+    versions = document.versions.select_related("submitted_by").order_by("-number")
+    return [(version, _row(document, version)) for version in versions]
+
+
+def progress_json(document: Document) -> dict[str, object]:
+    rows = [asdict(row) for _, row in version_rows(document)]
+    return {"versions": rows, "working": any(row["working"] for row in rows)}
+
+
+def _row(document: Document, version: DocumentVersion) -> VersionRow:
+    in_force = document.current_version_id == version.id
+    working = version.status in WORKING
+    failed = version.status == VersionStatus.FAILED
+    return VersionRow(
+        id=version.id,
+        number=version.number,
+        status=version.status,
+        label=_label(version, in_force),
+        in_force=in_force,
+        working=working,
+        done=version.progress_done if working else 0,
+        total=version.progress_total if working else 0,
+        reason=version.failure_reason if failed else "",
+        advice=_ADVICE.get(version.failure_code, _ANOTHER_FILE) if failed else "",
+        can_retry=failed,
+        can_reinstate=version.status == VersionStatus.SEARCHABLE and not in_force,
+    )
+
+
+def _label(version: DocumentVersion, in_force: bool) -> str:
+    if version.status == VersionStatus.SEARCHABLE:
+        if in_force:
+            return "In force and searchable"
+        if version.waits_for_date:
+            return f"Ready; in force from {version.effective_date:%d/%m/%Y}"
+        return "Former version"
+    if version.status == VersionStatus.FAILED:
+        return f"Failed: {version.get_failure_code_display().lower()}"
+    if version.status == VersionStatus.ACCEPTED:
+        return "Being indexed" if in_force else "Accepted, being indexed"
+    return "Received, waiting to be read"

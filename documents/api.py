@@ -1,0 +1,235 @@
+"""HTTP for documents, their versions and grants: validate, call, respond."""
+
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from drf_spectacular.utils import extend_schema, inline_serializer
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from tenants import selectors as people
+from tenants.api import Input
+from tenants.camel_case import CamelCaseJSONParser, snake
+
+from . import services
+from .access import get_manageable_document
+from .models import Document, DocumentVersion, LifeCycle
+from .selectors import grants_of, list_readable_documents
+
+PAGE_SIZE = 50
+
+
+class VersionOutput(serializers.Serializer):
+    document_id = serializers.UUIDField()
+    version = serializers.IntegerField()
+    state = serializers.CharField(help_text="received, accepted, searchable, failed or duplicate")
+    reason = serializers.CharField(allow_null=True)
+
+
+class DocumentOutput(serializers.Serializer):
+    document_id = serializers.UUIDField()
+    title = serializers.CharField()
+    reference = serializers.CharField(allow_blank=True)
+    department = serializers.CharField()
+    life_cycle = serializers.CharField()
+    version = serializers.IntegerField(allow_null=True)
+    effective_date = serializers.DateField(allow_null=True)
+    withdrawn_date = serializers.DateField(allow_null=True)
+
+
+class GrantOutput(serializers.Serializer):
+    to = serializers.CharField(help_text="group:NAME or user:E-MAIL")
+
+
+class UploadInput(serializers.Serializer):
+    file = serializers.FileField(allow_empty_file=True)
+    title = serializers.CharField(max_length=300)
+    department = serializers.CharField(max_length=120)
+    reference = serializers.CharField(max_length=60, required=False, default="")
+    life_cycle = serializers.ChoiceField(
+        choices=[LifeCycle.VETTED, LifeCycle.DRAFT, LifeCycle.UNKNOWN_PROVENANCE],
+        required=False,
+        default=LifeCycle.DRAFT,
+    )
+    effective_date = serializers.DateField(required=False)
+    grants = serializers.ListField(
+        child=serializers.CharField(), required=False, default=list, help_text="group:NAME …"
+    )
+
+
+class VersionInput(serializers.Serializer):
+    file = serializers.FileField(allow_empty_file=True)
+    effective_date = serializers.DateField(required=False)
+
+
+class GrantInput(Input):
+    to = serializers.CharField(max_length=300)
+
+
+class DocumentsView(APIView):
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        operation_id="listDocuments",
+        responses=inline_serializer(
+            "DocumentList",
+            {
+                "documents": DocumentOutput(many=True),
+                "next_page": serializers.IntegerField(allow_null=True),
+            },
+        ),
+    )
+    def get(self, request) -> Response:
+        """The documents the caller may read, by title, 50 a page (`?page=2`)."""
+        page = _page_number(request)
+        documents = list(
+            list_readable_documents(user=request.user)[(page - 1) * PAGE_SIZE :][: PAGE_SIZE + 1]
+        )
+        more = len(documents) > PAGE_SIZE
+        return Response(
+            {
+                "documents": [_document(document) for document in documents[:PAGE_SIZE]],
+                "next_page": page + 1 if more else None,
+            }
+        )
+
+    @extend_schema(
+        operation_id="uploadDocument",
+        request={"multipart/form-data": UploadInput},
+        responses={201: VersionOutput},
+    )
+    def post(self, request) -> Response:
+        """A new document with its first version; for administrators of its department."""
+        data = UploadInput(data=_snake(request.data))
+        data.is_valid(raise_exception=True)
+        fields = dict(data.validated_data)
+        file, grants = fields.pop("file"), fields.pop("grants")
+        department = _department(request.user, fields.pop("department"))
+        _, submission = services.create_document(
+            actor=request.user,
+            upload=services.Upload(data=file.read(), name=file.name),
+            department=department,
+            subjects=[_subject(to) for to in grants],
+            owner=request.user,
+            **fields,
+        )
+        return Response(version_state(submission.version), status=201)
+
+
+class DocumentView(APIView):
+    @extend_schema(operation_id="deleteDocument", responses={204: None})
+    def delete(self, request, document_id: UUID) -> Response:
+        """Delete a document one administers; it can be cited by nobody from now on."""
+        document = get_manageable_document(user=request.user, document_id=document_id)
+        services.delete_document(actor=request.user, document=document)
+        return Response(status=204)
+
+
+class VersionsView(APIView):
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        operation_id="uploadVersion",
+        request={"multipart/form-data": VersionInput},
+        responses={201: VersionOutput},
+    )
+    def post(self, request, document_id: UUID) -> Response:
+        """A new version. The same bytes as the latest one change nothing: state `duplicate`."""
+        document = get_manageable_document(user=request.user, document_id=document_id)
+        data = VersionInput(data=_snake(request.data))
+        data.is_valid(raise_exception=True)
+        file = data.validated_data["file"]
+        submission = services.submit_version(
+            actor=request.user,
+            document=document,
+            upload=services.Upload(data=file.read(), name=file.name),
+            effective_date=data.validated_data.get("effective_date"),
+        )
+        state = version_state(submission.version)
+        if not submission.is_new:
+            state["state"] = "duplicate"
+        return Response(state, status=201 if submission.is_new else 200)
+
+
+class GrantsView(APIView):
+    parser_classes = [CamelCaseJSONParser]
+
+    @extend_schema(operation_id="listGrants", responses=GrantOutput(many=True))
+    def get(self, request, document_id: UUID) -> Response:
+        """Who may read a document one administers."""
+        document = get_manageable_document(user=request.user, document_id=document_id)
+        return Response([{"to": grant.subject} for grant in grants_of(document)])
+
+    @extend_schema(operation_id="grantAccess", request=GrantInput, responses={201: GrantOutput})
+    def post(self, request, document_id: UUID) -> Response:
+        """Let a person or a group read it."""
+        document, subject, to = self._target(request, document_id)
+        changed = services.grant_access(actor=request.user, document=document, subject=subject)
+        return Response({"to": to}, status=201 if changed else 200)
+
+    @extend_schema(operation_id="revokeAccess", request=GrantInput, responses={204: None})
+    def delete(self, request, document_id: UUID) -> Response:
+        """Take it back; effective at once."""
+        document, subject, _ = self._target(request, document_id)
+        services.revoke_access(actor=request.user, document=document, subject=subject)
+        return Response(status=204)
+
+    def _target(self, request, document_id: UUID):
+        document = get_manageable_document(user=request.user, document_id=document_id)
+        data = GrantInput(data=request.data)
+        data.is_valid(raise_exception=True)
+        to = data.validated_data["to"]
+        return document, _subject(to), to
+
+
+def version_state(version: DocumentVersion) -> dict[str, object]:
+    return {
+        "document_id": version.document_id,
+        "version": version.number,
+        "state": version.status,
+        "reason": version.failure_reason or None,
+    }
+
+
+def _document(document: Document) -> dict[str, object]:
+    return {
+        "document_id": document.id,
+        "title": document.title,
+        "reference": document.reference,
+        "department": document.department.name,
+        "life_cycle": document.life_cycle,
+        "version": document.current_version.number if document.current_version else None,
+        "effective_date": document.effective_date,
+        "withdrawn_date": document.withdrawn_date,
+    }
+
+
+def _page_number(request) -> int:
+    try:
+        return max(1, min(int(request.query_params.get("page", 1)), 10_000))
+    except ValueError:
+        return 1
+
+
+def _snake(data) -> dict[str, object]:
+    """Multipart fields keep their own names: camelCase in, snake_case on; `grants` may repeat."""
+    return {
+        snake(name): data.getlist(name) if name == "grants" else data.get(name) for name in data
+    }
+
+
+def _department(user, name: str):
+    department = people.departments_administered_by(user).filter(name__iexact=name.strip()).first()
+    if department is None:
+        raise ValidationError(f"You do not administer a department '{name}'.")
+    return department
+
+
+def _subject(to: str):
+    try:
+        return people.subject_by_name(to)
+    except people.NotFound as error:
+        raise ValidationError(str(error)) from None
+

@@ -1,0 +1,124 @@
+"""HTTP for sources: text, page images and files of versions the caller may cite now."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiTypes, extend_schema
+from rest_framework import renderers, serializers
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from documents import selectors, storage
+from documents.access import get_readable_version
+from tenants.api import Problem
+from tenants.camel_case import CamelCaseJSONRenderer
+
+
+class PageOutput(serializers.Serializer):
+    page = serializers.IntegerField()
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+
+
+class SourceOutput(serializers.Serializer):
+    document_id = serializers.UUIDField()
+    title = serializers.CharField()
+    reference = serializers.CharField(allow_blank=True)
+    version = serializers.IntegerField()
+    page_count = serializers.IntegerField()
+    sha256 = serializers.CharField(help_text="Of the file.")
+    text_sha256 = serializers.CharField(help_text="Of the UTF-8 text.")
+    effective_date = serializers.DateField(allow_null=True)
+    withdrawn_date = serializers.DateField(allow_null=True)
+    pages = PageOutput(many=True, help_text="Where each page lies in the text, in code points.")
+
+
+class AnyRenderer(renderers.BaseRenderer):
+    """The bytes have their own type; errors under these URLs are still problem+json."""
+
+    media_type = "*/*"
+    format = ""
+    charset = None
+
+    def render(self, data, accepted_media_type=None, renderer_context=None):
+        return CamelCaseJSONRenderer().render(data)
+
+
+class SourceView(APIView):
+    @extend_schema(operation_id="getSource", responses=SourceOutput)
+    def get(self, request, document_id: UUID, number: int) -> Response:
+        """A version's metadata and page map."""
+        version = get_readable_version(
+            user=request.user, document_id=document_id, number=number
+        )
+        document = version.document
+        return Response(
+            {
+                "document_id": document.id,
+                "title": document.title,
+                "reference": document.reference,
+                "version": version.number,
+                "page_count": version.page_count,
+                "sha256": version.sha256,
+                "text_sha256": version.text_sha256,
+                "effective_date": document.effective_date,
+                "withdrawn_date": document.withdrawn_date,
+                "pages": [
+                    {"page": page, "start": start, "end": end}
+                    for page, start, end in version.page_map
+                ],
+            }
+        )
+
+
+class BytesView(APIView):
+    renderer_classes = [AnyRenderer]
+
+
+class TextView(BytesView):
+    @extend_schema(operation_id="getSourceText", responses={(200, "text/plain"): OpenApiTypes.STR})
+    def get(self, request, document_id: UUID, number: int) -> HttpResponse:
+        """The extracted text that citation offsets count into."""
+        text = intact(
+            selectors.readable_version_text,
+            user=request.user,
+            document_id=document_id,
+            number=number,
+        )
+        return private(text.encode(), "text/plain; charset=utf-8")
+
+
+class FileView(BytesView):
+    @extend_schema(
+        operation_id="getSourceFile", responses={(200, "application/pdf"): OpenApiTypes.BINARY}
+    )
+    def get(self, request, document_id: UUID, number: int) -> HttpResponse:
+        """The file as it was uploaded."""
+        version, data = intact(
+            selectors.readable_version_file,
+            user=request.user,
+            document_id=document_id,
+            number=number,
+        )
+        response = private(data, "application/pdf")
+        response["Content-Disposition"] = f'inline; filename="{document_id}-v{version.number}.pdf"'
+        return response
+
+
+def intact(read, **which):
+    """Call a selector that reads stored bytes; damage becomes a 503 with a stable code."""
+    try:
+        return read(**which)
+    except storage.ObjectMissing:
+        raise Problem(
+            status_code=503,
+            code="source_unavailable",
+            detail="The source could not be read intact. The operator has to restore it.",
+        ) from None
+
+
+def private(data: bytes, content_type: str) -> HttpResponse:
+    """Bytes for this caller only: kept by no cache."""
+    response = HttpResponse(data, content_type=content_type)
+    response["Cache-Control"] = "private, no-store"
+    return response

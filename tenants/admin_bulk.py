@@ -1,0 +1,78 @@
+"""Actions on many rows of a list: one confirmation page, and exactly what was done, or not done."""
+
+from collections.abc import Callable, Sequence
+
+from django import forms
+from django.contrib import messages
+from django.db import models
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+
+from .admin_base import PreceptModelAdmin, Refused, refusals
+
+_NAMED_AT_MOST = 8
+
+
+def bulk_action(
+    *,
+    name: str,
+    label: str,
+    apply: Callable[[HttpRequest, models.Model, dict], bool],
+    changed: str,
+    unchanged: str,
+    button: str = "",
+    explanation: str = "",
+    form: Callable[[HttpRequest, Sequence[models.Model]], forms.Form] | None = None,
+    permission: str = "change",
+):
+    """An admin action that calls `apply` for each row, which says whether that changed anything.
+
+    `changed` and `unchanged` are sentence openings such as "Archived" and "Archived already".
+    With a `button`, a page first asks for confirmation and for what `form` wants to know; the
+    form's cleaned data reaches `apply` and may fill `{…}` in the sentences.
+    """
+
+    def action(page: PreceptModelAdmin, request: HttpRequest, queryset: models.QuerySet):
+        rows = list(queryset)
+        asked = form(request, rows) if form else None
+        if button and not ("confirmed" in request.POST and (asked is None or asked.is_valid())):
+            context = {
+                **page.admin_site.each_context(request),
+                "title": label.rstrip("…"),
+                "opts": page.opts,
+                "rows": rows,
+                "form": asked,
+                "explanation": explanation,
+                "button": button,
+                "action": name,
+            }
+            return TemplateResponse(request, "admin/bulk_action.html", context)
+        answers = asked.cleaned_data if asked else {}
+        _run(request, rows, answers)
+        return None
+
+    def _run(request: HttpRequest, rows: list, answers: dict) -> None:
+        done, same = [], []
+        for row in rows:
+            try:
+                with refusals():
+                    (done if apply(request, row, answers) else same).append(row)
+            except Refused as refused:
+                messages.error(request, f"Not changed: {row}. {' '.join(refused.error.messages)}")
+        if done:
+            messages.success(request, f"{changed.format(**answers)}: {_names(done)}.")
+        if same:
+            messages.info(request, f"{unchanged.format(**answers)}: {_names(same)}.")
+        if not done:
+            messages.warning(request, "Nothing was changed.")
+
+    action.__name__ = name
+    action.short_description = label
+    action.allowed_permissions = [permission]
+    return action
+
+
+def _names(rows: list) -> str:
+    named = ", ".join(str(row) for row in rows[:_NAMED_AT_MOST])
+    rest = len(rows) - _NAMED_AT_MOST
+    return f"{named} and {rest} more" if rest > 0 else named

@@ -1,0 +1,26 @@
+"""Verify the hash chain of the audit record, of one tenant or of all."""
+
+from audit.selectors import verify_chain
+from tenants import selectors
+from tenants.commands import PreceptCommand
+from tenants.scope import tenant_scope
+
+
+class Command(PreceptCommand):
+    help = __doc__
+
+    def _scoped(self, **options):
+        slug = options["tenant"]
+        ids = [selectors.tenant_of_slug(slug)] if slug else selectors.all_tenant_ids()
+        records, breaks = 0, []
+        for tenant_id in ids:
+            with tenant_scope(tenant_id):
+                count, found = verify_chain()
+            records += count
+            breaks += [
+                {"tenantId": str(tenant_id), "seq": one.seq, "reason": one.reason} for one in found
+            ]
+        return {"intact": not breaks, "records": records, "breaks": breaks}
+
+    def failed(self, result):
+        return not result["intact"]
