@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.timezone import localtime
 
 from tenants.admin_base import PreceptForm, PreceptInline, PreceptModelAdmin, holds
 from tenants.models import Role
@@ -27,7 +28,7 @@ class ReviewForm(PreceptForm):
 @admin.register(ReviewItem)
 class ReviewItemAdmin(PreceptModelAdmin):
     view_roles = change_roles = (Role.REVIEWER, Role.TENANT_ADMIN)
-    section, order = "Answers", 30
+    section, order, plural = "Answers", 30, "Review queue"
     summary = "Drafts that failed a check, and answers somebody found unhelpful."
     empty_text = "Nothing to review. Blocked drafts and unhelpful answers appear here by themselves."
     save_label = "Close this item"
@@ -43,6 +44,9 @@ class ReviewItemAdmin(PreceptModelAdmin):
     def has_change_permission(self, request, obj=None) -> bool:
         is_closed = obj is not None and obj.state != ReviewState.OPEN
         return super().has_change_permission(request, obj) and not is_closed
+
+    def title_of(self, item: ReviewItem) -> str:
+        return f"{item.get_kind_display()}, {item.get_state_display().lower()}"
 
     @admin.display(description="why")
     def rule(self, item: ReviewItem) -> str:
@@ -66,11 +70,7 @@ class ReviewItemAdmin(PreceptModelAdmin):
 
     def render_change_form(self, request, context, add=False, change=False, form_url="", obj=None):
         if obj is not None:
-            context |= {
-                "review": present_review(reviewer=request.user, item=obj),
-                "title": f"{obj.get_kind_display()}, {obj.get_state_display().lower()}",
-                "subtitle": None,
-            }
+            context["review"] = present_review(reviewer=request.user, item=obj)
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def write(self, request, form, formsets, change):
@@ -144,7 +144,7 @@ class AnswerAdmin(PreceptModelAdmin):
         permit = getattr(answer, "release_permit", None)
         if permit is None:
             return "None: nothing was released."
-        return f"{permit.id}, admitted {permit.admitted_at:%d/%m/%Y %H:%M:%S}"
+        return f"{permit.id}, admitted {localtime(permit.admitted_at):%d/%m/%Y %H:%M:%S}"
 
     def get_fields(self, request, obj=None):
         question = ["question"] if holds(request, (Role.REVIEWER,)) else []
@@ -176,7 +176,7 @@ class AnswerAdmin(PreceptModelAdmin):
 @admin.register(Feedback)
 class FeedbackAdmin(PreceptModelAdmin):
     view_roles = (Role.TENANT_ADMIN, Role.REVIEWER)
-    section, order = "Answers", 32
+    section, order, plural = "Answers", 32, "Feedback"
     summary = "What people said of their answers."
     empty_text = "No feedback yet. People give it below an answer."
     list_display = ["created_at", "user", "helpful", "category", "comment_start"]

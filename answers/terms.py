@@ -11,11 +11,11 @@ import unicodedata
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 
 from answers.lexicon import concepts
 from answers.vocabulary import GENERIC_WORDS, STOP_WORDS
-from documents.ingestion.identifiers import identifiers
+from documents.ingestion.identifiers import identifier_terms, identifiers
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _ELISION = re.compile(r"^(?:[cdjlmnst]|qu|jusqu|lorsqu)['’](?=\w)")
@@ -49,23 +49,28 @@ class QuestionTerms:
     identifiers: frozenset[str] = frozenset()
     language: str = "en"
 
-    def weight(self, term: str) -> float:
-        return self.weights.get(term, 1.0)
-
     @property
-    def total_weight(self) -> float:
-        return sum(self.weight(term) for term in self.terms)
+    def wanted(self) -> tuple[str, ...]:
+        """Everything to look for: the terms, then the identifiers."""
+        return (*self.terms, *sorted(self.identifiers))
+
+    def weight(self, wanted: str) -> float:
+        return IDENTIFIER_WEIGHT if wanted in self.identifiers else self.weights.get(wanted, 1.0)
+
+    def share(self, strength: Mapping[str, float]) -> float:
+        """The weighted mean strength of what is wanted, 0 to 1; 0 when nothing is."""
+        total = sum(self.weight(one) for one in self.wanted)
+        return sum(self.weight(one) * strength[one] for one in self.wanted) / (total or 1.0)
 
     def coverage(self, text: str, language: str | None = None) -> float:
         """Weighted share of the terms in ``text``, 0 to 1; 0 when there are no terms.
 
         A word of the same meaning counts almost as much as the word itself (`strength`).
         """
-        found = strengths(self, text, language)
-        return sum(self.weight(term) * found[term] for term in self.terms) / (
-            self.total_weight or 1.0
-        )
+        return self.share(strengths(self, text, language))
 
+
+IDENTIFIER_WEIGHT = 2.0
 
 # What finding a term is worth: the word, a word of the same meaning, a part of a compound.
 SAME_WORD, SAME_MEANING, IN_COMPOUND = 1.0, 0.85, 0.7
@@ -75,10 +80,15 @@ _COMPOUNDING = ("nl", "de")
 
 
 def strengths(terms: QuestionTerms, text: str, language: str | None = None) -> dict[str, float]:
-    """How well ``text``, written in ``language``, has each term: 0 to 1."""
+    """How well ``text``, written in ``language``, has each wanted thing: 0 to 1.
+
+    An identifier is there whole or as an exact part, or it is not.
+    """
     language = known_language(language or terms.language)
     present = folded_words(text, language) | folded_words(text, terms.language)
-    return {term: _strength(term, terms.language, present, language) for term in terms.terms}
+    found = {term: _strength(term, terms.language, present, language) for term in terms.terms}
+    named = identifier_terms(text) if terms.identifiers else frozenset()
+    return found | {one: SAME_WORD if one in named else 0.0 for one in terms.identifiers}
 
 
 def _strength(term: str, asked_in: str, present: AbstractSet[str], written_in: str) -> float:
@@ -169,6 +179,7 @@ def known_language(language: str) -> str:
     return code if code in STOP_WORDS else "en"
 
 
+@lru_cache(maxsize=65_536)
 def fold(word: str, language: str) -> str:
     """The word without its inflection. Numbers and short words stay as they are."""
     if len(word) <= _SHORTEST_STEM or any(char.isdigit() for char in word):

@@ -7,6 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.shortcuts import redirect
 from django.urls import path
+from django.utils.timezone import localtime
 from django.utils.html import format_html
 
 from .models import AuditRecord
@@ -17,9 +18,10 @@ from .selectors import verify_chain
 class AuditRecordAdmin(admin.ModelAdmin):
     view_roles = ("tenant_admin", "auditor")
     section, order = "Oversight", 40
+    plural = "Audit record"
     summary = "Everything that was done here, by whom and when. It cannot be changed."
     empty_text = "Nothing was recorded yet."
-    list_display = ["seq", "at", "action", "who", "objects"]
+    list_display = ["seq", "when", "action", "who", "objects"]
     list_display_links = ["seq", "action"]
     list_filter = ["action", "at"]
     search_fields = ["actor", "object_ids"]
@@ -27,7 +29,7 @@ class AuditRecordAdmin(admin.ModelAdmin):
     list_per_page = 100
     fields = readonly_fields = [
         "seq",
-        "at",
+        "when",
         "action",
         "who",
         "object_list",
@@ -51,6 +53,13 @@ class AuditRecordAdmin(admin.ModelAdmin):
         if row is not None and row.actor:
             row.actor_name = self.admin_site.names_of_people({row.actor}).get(row.actor)
         return row
+
+    def audit_trail_address(self, request, obj) -> str:
+        return ""  # this is it
+
+    @admin.display(description="when", ordering="at")
+    def when(self, row: AuditRecord) -> str:
+        return f"{localtime(row.at):%d/%m/%Y %H:%M:%S}"
 
     @admin.display(description="who", ordering="actor")
     def who(self, row: AuditRecord) -> str:

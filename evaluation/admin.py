@@ -15,6 +15,7 @@ class EvalCaseAdmin(PreceptModelAdmin):
 
     view_roles = (Role.TENANT_ADMIN, Role.REVIEWER)
     section, order = "Oversight", 41
+    plural = "Evaluation cases"
     summary = "Questions whose outcome is known, each asked with one person's rights."
     empty_text = "No case yet. Load some with: manage.py load_demo, or import your own."
     list_display = ["key", "kind", "language", "as_user", "expected_outcome", "state"]
@@ -55,6 +56,7 @@ class EvalResultInline(PreceptInline):
 class EvalRunAdmin(PreceptModelAdmin):
     view_roles = (Role.TENANT_ADMIN, Role.REVIEWER)
     section, order = "Oversight", 42
+    plural = "Evaluation runs"
     summary = "How the answers did when all cases were asked."
     empty_text = "No run yet. Start one with: manage.py run_evaluation."
     list_display = ["started_at", "generator", "passed", "violated", "finished_at"]

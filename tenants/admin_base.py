@@ -118,6 +118,7 @@ class PreceptModelAdmin(RoleGate, admin.ModelAdmin):
     form = PreceptForm
     section = ""
     order = 0
+    plural = ""  # what the page is called; empty: as the model is
     summary = ""  # one sentence for the front page
     empty_text = "Nothing here yet."
     add_label = "Add"
@@ -141,6 +142,17 @@ class PreceptModelAdmin(RoleGate, admin.ModelAdmin):
     def attention(self, request) -> list[tuple[str, str]]:
         """(sentence, address) of what waits for somebody, for the front page."""
         return []
+
+    @property
+    def page_name(self) -> str:
+        return self.plural or str(self.opts.verbose_name_plural).capitalize()
+
+    def title_of(self, obj) -> str:
+        return str(obj)
+
+    def changelist_view(self, request, extra_context=None):
+        context = {"title": self.page_name, "page_name": self.page_name, **(extra_context or {})}
+        return super().changelist_view(request, context)
 
     def get_queryset(self, request) -> models.QuerySet:
         if not self.has_view_permission(request):
@@ -187,7 +199,11 @@ class PreceptModelAdmin(RoleGate, admin.ModelAdmin):
             self.erase(request, obj)
 
     def delete_view(self, request, object_id, extra_context=None):
-        context = {"deletion_warning": self.deletion_warning, **(extra_context or {})}
+        context = {
+            "deletion_warning": self.deletion_warning,
+            "page_name": self.page_name,
+            **(extra_context or {}),
+        }
         try:
             return super().delete_view(request, object_id, context)
         except Refused as refused:
@@ -239,7 +255,12 @@ class PreceptModelAdmin(RoleGate, admin.ModelAdmin):
         return f"{reverse('admin:audit_auditrecord_changelist')}?{urlencode({'q': obj.pk})}"
 
     def render_change_form(self, request, context, add=False, change=False, form_url="", obj=None):
-        context["audit_trail_address"] = self.audit_trail_address(request, obj) if obj else ""
+        context |= {
+            "title": self.title_of(obj) if change else self.add_label,
+            "subtitle": None,
+            "page_name": self.page_name,
+            "audit_trail_address": self.audit_trail_address(request, obj) if change else "",
+        }
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def _get_obj_does_not_exist_redirect(self, request, opts, object_id):

@@ -40,6 +40,7 @@ def bulk_action(
                 **page.admin_site.each_context(request),
                 "title": label.rstrip("…"),
                 "opts": page.opts,
+                "page_name": page.page_name,
                 "rows": rows,
                 "form": asked,
                 "explanation": explanation,

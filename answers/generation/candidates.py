@@ -14,9 +14,14 @@ from documents.ingestion.headings import is_heading
 
 # A clause number, list mark or bullet that opens a sentence and says nothing.
 MARK = re.compile(
-    r"(?:[•▪◦●○■□‣–—*-]|\d{1,2}(?:\.\d{1,2}){1,3}\.?|\(?[a-z]\)|\d{1,2}[.)])\s+(?=[^\W\d_])"
+    r"\A(?:[•▪◦●○■□‣–—*-]|\d{1,2}(?:\.\d{1,2}){1,3}\.?|\(?[a-z]\)|\d{1,2}[.)])\s+(?=[^\W\d_])"
 )
 _ENDED = re.compile(r"[.!?:;…][\"'”’»)\]\u00b9\u00b2\u00b3\u2070-\u2079]*$")
+# Titles and footers repeat on every page and answer nothing.
+_RUNNING_LINE = re.compile(
+    r"\b(?:page|pagina|seite|blz\.?)\s+\d+\s*(?:of|van|sur|von|/)\s*\d+", re.IGNORECASE
+)
+_LABEL = re.compile(r"[^\W\d_][\w ]{0,30}\s?: ")
 _EXCEPTION_OPENS = re.compile(
     r"(?:unless|except|however|but|nevertheless|provided|only|otherwise|this (?:does not|rule)"
     r"|tenzij|behalve|echter|evenwel|maar|mits|alleen|uitzonder|dit geldt niet"
@@ -35,6 +40,11 @@ _LEANS_BACK = re.compile(
     r"|elles?|diese[rs]?|sie|er)\b",
     re.IGNORECASE,
 )
+
+
+def unmarked(text: str) -> str:
+    """Without the mark that opens it. A line without an end may be a table row: "2.5 Days"."""
+    return MARK.sub("", text) if _ENDED.search(text) else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +70,7 @@ class Candidate:
 
     @property
     def words(self) -> frozenset[str]:
-        return frozenset(MARK.sub("", self.sentence.text).lower().split())
+        return frozenset(unmarked(self.sentence.text).lower().split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +109,7 @@ def _of_chunk(
     heads = _headings(listed, chunk)
     found: list[Candidate] = []
     for at, sentence in enumerate(listed):
-        if not sentence.may_be_quoted or at in heads:
+        if at in heads or not _may_answer(at, listed, heads, chunk):
             continue
         heading = next((listed[i].text for i in range(at, -1, -1) if i in heads), chunk.section)
         header = _header(at, listed, heads, chunk)
@@ -112,7 +122,7 @@ def _of_chunk(
             *(((strength(header.text), nearness.header),) if header else ()),
             (anywhere, nearness.chunk),
         )
-        around = {term: max(one[term] * rate for one, rate in worth) for term in terms.terms}
+        around = {term: max(one[term] * rate for one, rate in worth) for term in terms.wanted}
         found.append(
             Candidate(
                 sentence=sentence,
@@ -121,7 +131,7 @@ def _of_chunk(
                 own=own[at],
                 around=around,
                 anywhere=anywhere,
-                has_figure=bool(figures(MARK.sub("", sentence.text), chunk.language)),
+                has_figure=bool(figures(unmarked(sentence.text), chunk.language)),
                 is_row=header is not None,
                 header=header,
                 exception=_exception(at, listed, heads, chunk),
@@ -129,6 +139,20 @@ def _of_chunk(
             )
         )
     return found
+
+
+def _may_answer(at: int, listed: list[Quotable], heads: frozenset[int], chunk: Evidence) -> bool:
+    """Not what is cut off at the passage's edge, repeats on every page, or heads a table."""
+    sentence = listed[at]
+    cut_off = at == 0 and sentence.text[0].islower()
+    following = at + 1
+    heads_table = following < len(listed) and _header(following, listed, heads, chunk) == sentence
+    return (
+        sentence.may_be_quoted
+        and not cut_off
+        and not heads_table
+        and not _RUNNING_LINE.search(sentence.text)
+    )
 
 
 def scored(candidate: Candidate, score: float) -> Candidate:
@@ -163,18 +187,26 @@ def _header(
 ) -> Quotable | None:
     """The first row of the table that the sentence is a row of."""
     first = at
-    while first > 0 and _is_row(first, listed, chunk) and _is_row(first - 1, listed, chunk):
+    while (
+        first > 0
+        and first - 1 not in heads
+        and _is_row(first, listed, chunk)
+        and _is_row(first - 1, listed, chunk)
+    ):
         if "\n\n" in chunk.text[listed[first - 1].end : listed[first].start]:
             break
         first -= 1
-    if first == at or not listed[first].may_be_quoted:
-        return None
-    return listed[first]
+    return listed[first] if first < at and listed[first].may_be_quoted else None
 
 
 def _is_row(at: int, listed: list[Quotable], chunk: Evidence) -> bool:
     sentence = listed[at]
-    return not _ENDED.search(sentence.text) and not MARK.match(sentence.text)
+    return not (
+        _ENDED.search(sentence.text)
+        or MARK.match(sentence.text)
+        or _LABEL.match(sentence.text)
+        or _RUNNING_LINE.search(sentence.text)
+    )
 
 
 def _exception(
@@ -185,7 +217,7 @@ def _exception(
     if following >= len(listed) or following in heads or not listed[following].may_be_quoted:
         return None
     sentence = listed[following]
-    opens = _EXCEPTION_OPENS.match(MARK.sub("", sentence.text))
+    opens = _EXCEPTION_OPENS.match(unmarked(sentence.text))
     if _same_block(following, at, listed, heads, chunk):
         return sentence if opens or _EXCEPTION_INSIDE.search(sentence.text) else None
     return sentence if opens and not _is_row(following, listed, chunk) else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from answers.evidence import Evidence
 from answers.generation.asked import names_person, parts, wants_figure, wants_person
 from answers.generation.base import Draft, DraftClaim, DraftQuote
-from answers.generation.candidates import MARK, Candidate, Nearness, candidates, scored
+from answers.generation.candidates import Candidate, Nearness, candidates, scored, unmarked
 from answers.generation.quotable import Quotable
 from answers.grounding.quotes import tidied
 from answers.terms import QuestionTerms, question_terms
@@ -117,14 +117,14 @@ class ExtractiveGenerator:
         usable = _naming(terms, evidence)
         if terms.identifiers and not usable:
             return _Decision((), "no evidence has the identifier that the question names")
-        if not terms.terms and not terms.identifiers:
+        if not terms.wanted:
             return _Decision((), "the question has no words to look for")
         ranked = self._ranked(question, terms, usable)
         if not ranked:
             return _Decision((), "there is no sentence that can be quoted")
         best = ranked[0]
-        coverage = _share(terms, best.anywhere)
-        own = _share(terms, best.own)
+        coverage = terms.share(best.anywhere)
+        own = terms.share(best.own)
         seen = {"coverage": coverage, "focus": best.score, "own": own}
         if coverage < settings.least_coverage:
             return _Decision((), "the evidence does not cover the question's terms", **seen)
@@ -141,7 +141,7 @@ class ExtractiveGenerator:
         lowest, highest = min(cosines, default=0.0), max(cosines, default=0.0)
         found = []
         for one in candidates(terms, evidence, settings.nearness):
-            score = _share(terms, one.around)
+            score = terms.share(one.around)
             if figure:
                 score += settings.figure_bonus if one.has_figure else -settings.figure_bonus
             if person and names_person(one.sentence.text):
@@ -163,7 +163,7 @@ class ExtractiveGenerator:
                 break
             if self._repeats(one, chosen):
                 continue
-            missing = [t for t in terms.terms if all(c.own[t] < 0.5 for c in chosen)]
+            missing = [t for t in terms.wanted if all(c.own[t] < 0.5 for c in chosen)]
             adds = sum(terms.weight(t) for t in missing if one.own[t] >= 0.5)
             least = settings.new_term_claim if adds >= 1 else settings.second_claim
             if one.score >= least * ranked[0].score and one.score >= settings.least_focus:
@@ -187,12 +187,6 @@ def _naming(terms: QuestionTerms, evidence: Sequence[Evidence]) -> list[Evidence
         for chunk in evidence
         if terms.identifiers & identifier_terms(f"{chunk.reference}\n{chunk.title}\n{chunk.text}")
     ]
-
-
-def _share(terms: QuestionTerms, strength: dict[str, float]) -> float:
-    if not terms.terms:
-        return 1.0
-    return sum(terms.weight(t) * strength[t] for t in terms.terms) / terms.total_weight
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> float:
@@ -220,7 +214,7 @@ def _claim(one: Candidate) -> DraftClaim:
         return DraftClaim(f"{one.header.text} — {one.sentence.text}", quotes)
     span = _span(one)
     quote = one.evidence.text[span[0] : span[1]]
-    text = MARK.sub("", tidied(quote), count=1)
+    text = unmarked(tidied(quote))
     return DraftClaim(text, (DraftQuote(one.sentence.source, quote),))
 
 

@@ -1,5 +1,7 @@
 """Where the data lives: DATABASE_URL, or the embedded server of this checkout."""
 
+from pathlib import Path
+
 from .environment import DATA_DIR, env
 
 # "app" owns nothing and is held by row-level security; "owner" runs migrations only.
@@ -29,7 +31,7 @@ DATABASES["default"].update(
 )
 
 # Create-only, content-addressed bytes and extracted text.
-OBJECT_STORE_DIR = DATA_DIR / "objects"
+OBJECT_STORE_DIR = Path(env.str("PRECEPT_OBJECT_STORE_DIR", default=str(DATA_DIR / "objects")))
 
 CACHES = {
     "default": {

@@ -6,6 +6,7 @@ from django.http import Http404, JsonResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils.timezone import localtime
 from django.views.decorators.cache import never_cache
 
 from tenants.admin_base import (
@@ -32,8 +33,8 @@ FIELDS_OF_SERVICE = ("title", "reference", "department", "owner", "effective_dat
 class GrantInline(PreceptInline):
     model = Grant
     form = GrantForm
-    fields = ["group", "user", "granted_by", "created_at"]
-    readonly_fields = ["granted_by", "created_at"]
+    fields = ["group", "user", "granted_by", "since"]
+    readonly_fields = ["granted_by", "since"]
     autocomplete_fields = ["user"]
     verbose_name = "reader"
     verbose_name_plural = "who may read it"
@@ -41,6 +42,10 @@ class GrantInline(PreceptInline):
     def get_queryset(self, request):
         rows = super().get_queryset(request).select_related("group", "user", "granted_by")
         return rows.order_by("group__name", "user__email")
+
+    @admin.display(description="since")
+    def since(self, grant: Grant) -> str:
+        return f"{localtime(grant.created_at):%d/%m/%Y}" if grant.created_at else ""
 
     def choices_for(self, request, field_name):
         return {"group": Group.objects.all(), "user": User.objects.all()}.get(field_name)
@@ -50,6 +55,7 @@ class GrantInline(PreceptInline):
         fields = formset.form.base_fields
         if "group" in fields:
             fields["group"].empty_label = "Choose a group"
+            fields["user"].label = "Person"
         return formset
 
 
@@ -284,6 +290,7 @@ class DocumentAdmin(PreceptModelAdmin):
             **self.admin_site.each_context(request),
             "title": f"Who may read “{document}” now",
             "opts": self.opts,
+            "page_name": self.page_name,
             "document": document,
             "rows": rows,
             "is_citable": document.life_cycle in CITABLE,

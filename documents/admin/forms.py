@@ -17,7 +17,7 @@ EXPLAINED = {
     "owner": "Who is asked when something about the document needs a decision.",
     "life_cycle": "Only vetted and archived documents are used in answers.",
     "effective_date": "From when the policy holds; answers show it.",
-    "supersede_policy": "When a new version takes the place of the one in force.",
+    "supersede_policy": "Until then the version in force is the one that answers rely on.",
 }
 MODEL_FIELDS = list(EXPLAINED)
 
@@ -53,6 +53,12 @@ class DocumentForm(PreceptForm):
                 self.fields[name].help_text = EXPLAINED[name]
                 # What somebody did not touch is not written, whoever changed it meanwhile.
                 self.fields[name].show_hidden_initial = True
+        if "life_cycle" in self.fields:
+            self.fields["life_cycle"].label = "Life-cycle"
+        if "supersede_policy" in self.fields:
+            self.fields["supersede_policy"].label = "A new version replaces it"
+            choices = self.fields["supersede_policy"].choices
+            self.fields["supersede_policy"].choices = [("", "As for all documents"), *choices[1:]]
         if "life_cycle" in self.fields and self.instance._state.adding:
             self.fields["life_cycle"].initial = LifeCycle.VETTED
             self.initial.setdefault("life_cycle", LifeCycle.VETTED)

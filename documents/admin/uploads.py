@@ -16,6 +16,7 @@ from ..models import DocumentVersion, VersionStatus
 class DocumentVersionAdmin(PreceptModelAdmin):
     view_roles = (Role.TENANT_ADMIN, Role.DEPARTMENT_ADMIN, Role.AUDITOR)
     section, order = "Documents", 11
+    plural = "Uploads"
     summary = "Every file that was uploaded and what became of it."
     empty_text = "Nothing was uploaded yet. Add a document first."
     list_display = ["document_link", "number", "status", "why", "created_at"]

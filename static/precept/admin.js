@@ -64,9 +64,10 @@
       const column = select?.closest("td")?.className.replace("field-", "column-");
       const heading = column && select.closest("table")?.querySelector(`th.${CSS.escape(column)}`);
       const name = (label || heading)?.textContent.trim().replace(/:$/, "") || "Choose";
-      box.removeAttribute("aria-labelledby");
-      box.setAttribute("aria-label", name);
-      box.querySelector(".select2-selection__rendered")?.removeAttribute("title");
+      for (const part of [box, box.querySelector(".select2-selection__rendered")]) {
+        part?.removeAttribute("aria-labelledby");
+        part?.setAttribute("aria-label", name);
+      }
     }
   }
 

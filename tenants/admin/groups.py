@@ -15,8 +15,8 @@ MEMBERS_IN_FORM = 200
 
 class MemberInline(PreceptInline):
     model = GroupMembership
-    fields = ["user", "source", "created_at"]
-    readonly_fields = ["source", "created_at"]
+    fields = ["user", "managed"]
+    readonly_fields = ["managed"]
     autocomplete_fields = ["user"]
     verbose_name = "member"
     verbose_name_plural = "members"
@@ -27,12 +27,22 @@ class MemberInline(PreceptInline):
     def choices_for(self, request, field_name):
         return User.objects.all() if field_name == "user" else None
 
+    def formfield_for_foreignkey(self, db_field, request, **kwargs):
+        if db_field.name == "user":
+            kwargs["label"] = "Person"
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    @admin.display(description="where from")
+    def managed(self, membership: GroupMembership) -> str:
+        return "" if membership._state.adding else membership.get_source_display()
+
 
 @admin.register(Group)
 class GroupAdmin(PreceptModelAdmin):
     view_roles = (Role.TENANT_ADMIN, Role.DEPARTMENT_ADMIN)
     change_roles = add_roles = delete_roles = (Role.TENANT_ADMIN,)
     section, order = "People", 21
+    add_label = "Add a group"
     summary = "Documents are opened to groups; put people into them here."
     empty_text = "No group but “everyone” yet. Add one for each circle of readers."
     deletion_warning = (

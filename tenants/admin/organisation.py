@@ -15,6 +15,7 @@ from ..scope import current_tenant_id
 class DepartmentAdmin(PreceptModelAdmin):
     view_roles = change_roles = add_roles = delete_roles = (Role.TENANT_ADMIN,)
     section, order = "People", 22
+    add_label = "Add a department"
     summary = "Every document belongs to a department, whose administrators manage it."
     empty_text = "No department yet. Add one; documents need it."
     deletion_warning = "A department can be deleted only when no document ever belonged to it."
@@ -53,6 +54,7 @@ class DepartmentAdmin(PreceptModelAdmin):
 class TenantAdmin(PreceptModelAdmin):
     view_roles = (Role.TENANT_ADMIN,)
     section, order = "Oversight", 43
+    plural = "Policies of this tenant"
     summary = "The policies Precept follows here. The platform's operators change them."
     fields = readonly_fields = [
         "name",

@@ -42,8 +42,8 @@ class RoleInline(PreceptInline):
 
 class MembershipInline(PreceptInline):
     model = GroupMembership
-    fields = ["group", "source"]
-    readonly_fields = ["source"]
+    fields = ["group", "managed"]
+    readonly_fields = ["managed"]
     verbose_name = "group"
     verbose_name_plural = "groups (besides “everyone”)"
 
@@ -53,6 +53,10 @@ class MembershipInline(PreceptInline):
 
     def choices_for(self, request, field_name):
         return Group.objects.filter(built_in=False) if field_name == "group" else None
+
+    @admin.display(description="where from")
+    def managed(self, membership: GroupMembership) -> str:
+        return "" if membership._state.adding else membership.get_source_display()
 
 
 class UserForm(PreceptForm):
@@ -110,6 +114,7 @@ class UserAdmin(PreceptModelAdmin):
     view_roles = (Role.TENANT_ADMIN, Role.DEPARTMENT_ADMIN)
     change_roles = add_roles = (Role.TENANT_ADMIN,)
     section, order = "People", 20
+    plural, add_label = "People", "Add a person"
     summary = "Create accounts, give roles, and let people go."
     empty_text = "No account yet. Add the first person."
     form = UserForm

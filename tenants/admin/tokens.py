@@ -31,6 +31,7 @@ class TokenForm(PreceptForm):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         if "user" in self.fields:
+            self.fields["user"].label = "Person"
             self.fields["user"].help_text = (
                 "The program can read and ask exactly what this person can, and no more."
             )
@@ -47,6 +48,7 @@ def revoke(request, token: ApiToken, answers: dict | None = None) -> bool:
 class ApiTokenAdmin(PreceptModelAdmin):
     view_roles = add_roles = (Role.TENANT_ADMIN,)
     section, order = "People", 23
+    plural = "API tokens"
     summary = "Let a program ask in somebody's name; take that back."
     empty_text = "No token yet. Issue one when a program needs to ask questions."
     save_label = add_label = "Issue a token"
@@ -116,8 +118,7 @@ class ApiTokenAdmin(PreceptModelAdmin):
         return []
 
     def add_view(self, request, form_url="", extra_context=None):
-        context = {"title": "Issue a token", **(extra_context or {})}
-        return never_cache(super().add_view)(request, form_url, context)
+        return never_cache(super().add_view)(request, form_url, extra_context)
 
     def response_add(self, request, obj, post_url_continue=None):
         """The token is in this one page: not in a message, which would travel in a cookie."""
@@ -125,6 +126,7 @@ class ApiTokenAdmin(PreceptModelAdmin):
             **self.admin_site.each_context(request),
             "title": "The token was issued",
             "opts": self.opts,
+            "page_name": self.page_name,
             "row": obj,
             "token": request.precept_token,
         }

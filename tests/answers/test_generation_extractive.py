@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from answers.generation import get_generator
@@ -129,8 +129,9 @@ def test_a_withdrawn_document_yields_to_one_in_force():
         withdrawn_date=dt.date(2023, 12, 31),
         life_cycle="archived",
     )
-    claims = ask("How many days of annual leave does a full-time employee have?",
-                 evidence=[withdrawn, LEAVE])
+    claims = ask(
+        "How many days of annual leave does a full-time employee have?", evidence=[withdrawn, LEAVE]
+    )
     assert "25 days" in " ".join(claims)
 
 
@@ -172,6 +173,7 @@ _TEXTS = st.lists(st.tuples(_WORDS, _GAPS), min_size=1, max_size=60).map(
 )
 
 
+@settings(deadline=None)
 @given(
     texts=st.lists(_TEXTS, min_size=1, max_size=3),
     question=st.lists(_WORDS, min_size=1, max_size=5).map(" ".join),

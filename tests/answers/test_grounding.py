@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from answers.grounding import GroundingFailed, GroundingRule, check
@@ -148,7 +148,9 @@ def test_a_negation_just_outside_the_quote_counts():
 
 def test_of_equal_words_the_occurrence_that_is_a_sentence_is_cited():
     text = "It is not true that: Staff may go home early.\n\nStaff may go home early."
-    (citation,) = accepted("Staff may go home early.", "Staff may go home early.", text=text).citations
+    (citation,) = accepted(
+        "Staff may go home early.", "Staff may go home early.", text=text
+    ).citations
     assert citation.start == 100 + text.rindex("Staff")
 
 
@@ -178,6 +180,7 @@ _TEXTS = st.lists(st.tuples(_WORDS, _GAPS), min_size=1, max_size=40).map(
 _LANGUAGES = st.sampled_from(["en", "nl", "fr", "de"])
 
 
+@settings(deadline=None)
 @given(text=_TEXTS, language=_LANGUAGES, answered_in=st.none() | _LANGUAGES)
 def test_every_sentence_that_is_long_enough_bears_itself_out(text, language, answered_in):
     chunk = passage(text, language=language)
@@ -194,6 +197,7 @@ def test_every_sentence_that_is_long_enough_bears_itself_out(text, language, ans
         assert text[citation.start - 100 : citation.end - 100] == citation.quote == sentence.text
 
 
+@settings(deadline=None)
 @given(text=_TEXTS, data=st.data())
 def test_whatever_is_quoted_the_returned_words_are_the_stored_ones(text, data):
     start = data.draw(st.integers(0, len(text)))

@@ -123,7 +123,11 @@ def test_another_code_is_refused(claim, quote):
         ("Gifts but not cash may be kept.", "Cash may be kept, but not gifts.", "en"),
         ("Medewerkers mogen dit delen.", "Medewerkers mogen dit niet delen.", "nl"),
         ("Er is een uitzondering.", "Er is geen uitzondering.", "nl"),
-        ("Les employés divulguent ces données.", "Les employés ne divulguent pas ces données.", "fr"),
+        (
+            "Les employés divulguent ces données.",
+            "Les employés ne divulguent pas ces données.",
+            "fr",
+        ),
         ("Aucun accord est requis.", "Un accord est requis.", "fr"),
         ("L'employé n'accepte pas de cadeau.", "L'employé accepte un cadeau.", "fr"),
         ("Das ist erlaubt.", "Das ist nicht erlaubt.", "de"),

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from answers.reranking import QuestionTerms, RankingSettings, question_terms, rerank
@@ -96,11 +96,8 @@ def test_settings_that_make_no_sense_are_refused(wrong):
         RankingSettings(**wrong)
 
 
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 300), st.integers(1, 80), st.floats(-1, 1)), max_size=20
-    )
-)
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 80), st.floats(-1, 1)), max_size=20))
 def test_kept_passages_never_overlap_by_more_than_half(spans):
     chunks = [
         passage("z" * length, document="d", start=start, cosine=cosine)

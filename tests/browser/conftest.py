@@ -1,4 +1,4 @@
-"""Chromium against a real server on a real port, in this process so that tests can slow parts down."""
+"""Chromium against a server on a real port, in this process so that tests can hold parts up."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from answers.generation import GeneratorUnavailable, UnavailableReason
 from answers.models import Feedback, Outcome, ReviewItem
 from answers.selectors import own_answers
 from documents.models import LifeCycle
+from tenants.services import update_user
 from tests.browser.conftest import LEAVE_QUESTION
 from tests.browser.visitor import PATIENCE_MS
 
@@ -26,8 +27,9 @@ STAGES = [
 ]
 NOTE_STAGES = """() => {
     window.seen = [];
+    const shown = () => document.querySelector("#result").textContent;
     const note = (changes) => changes.forEach((change) => change.addedNodes.forEach(
-        (line) => window.seen.push([line.textContent, document.querySelector("#result").textContent])));
+        (line) => window.seen.push([line.textContent, shown()])));
     new MutationObserver(note).observe(document.querySelector(".stages"), {childList: true});
 }"""
 
@@ -269,10 +271,12 @@ def test_a_withdrawn_source_is_flagged_wherever_it_is_shown(visitor, bank):
 
 
 def test_markup_in_titles_and_questions_is_shown_as_it_was_written(visitor, bank):
-    person = bank.person("<b>Emma</b>")
+    person = bank.person("Emma")
+    with bank.scope():
+        update_user(user=person, name="<b>Emma</b>")
     title = '<img src=x onerror="document.title=1"> \u202eycilop evaeL'
     bank.document(title, "Annual leave allowance is 25 days.", readers=[person])
-    question = "<script>document.title = 2</script> What is the annual leave allowance?"
+    question = "What is the <i>annual leave</i> allowance?"
 
     answer = visitor.sign_in(person).ask(question)
 
@@ -280,5 +284,5 @@ def test_markup_in_titles_and_questions_is_shown_as_it_was_written(visitor, bank
     expect(answer.locator(".source-title")).to_have_text(title)
     for path in (visitor.page.url, "/history/", "/documents/"):
         visitor.open(path)
-        assert visitor.page.locator("main img, main script").count() == 0
+        assert visitor.page.locator("main img, main script, main i").count() == 0
         assert "Precept" in visitor.page.title()

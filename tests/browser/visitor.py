@@ -53,6 +53,7 @@ class Visitor:
         self.page.get_by_label("Password").fill(PASSWORD)
         self.page.get_by_role("button", name="Sign in").click()
         expect(self.page.get_by_role("heading", name="Ask a policy question")).to_be_visible()
+        self.page.wait_for_load_state()  # scripts are part of it
         return self
 
     def type_question(self, question: str) -> None:

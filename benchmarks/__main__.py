@@ -1,0 +1,18 @@
+"""`make bench`: what can be measured, and how to start it."""
+
+import os
+import platform
+
+BENCHMARKS = {
+    "obliqa": "recall@10 and MAP@10 of each retrieval leg on the ObliQA rulebooks",
+}
+
+
+def main() -> None:
+    print(f"Machine: {platform.processor() or platform.machine()}, {os.cpu_count()} cores")
+    for name, what in BENCHMARKS.items():
+        print(f"  python -m benchmarks.{name} --help    {what}")
+
+
+if __name__ == "__main__":
+    main()
