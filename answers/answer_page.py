@@ -53,6 +53,10 @@ class AnswerPage:
         return quoted and self.outcome == Outcome.ANSWERED
 
     @property
+    def quotes_withdrawn(self) -> bool:
+        return any(source.citation.withdrawn_date for source in self.sources)
+
+    @property
     def is_refusal(self) -> bool:
         return self.outcome in REFUSALS
 

@@ -325,6 +325,8 @@ def _record_grant(action: str, actor: User | None, document: Document, subject) 
 
 
 def _subject(subject: User | Group) -> dict[str, User | Group]:
+    if not isinstance(subject, User | Group):
+        raise TypeError(f"A grant is to a user or a group, not to {subject!r}.")
     return {"group" if isinstance(subject, Group) else "user": subject}
 
 

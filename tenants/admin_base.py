@@ -50,10 +50,11 @@ class PreceptForm(forms.ModelForm):
 
     refusal: ValidationError | None = None
 
-    def validate_unique(self) -> None:
-        """Asking here would tell a name taken in this tenant from one taken elsewhere."""
+    def _get_validation_exclusions(self) -> set[str]:
+        # Django would say of an address taken here that it is, and not of one taken elsewhere.
+        return {field.name for field in self._meta.model._meta.fields}
 
-    def validate_constraints(self) -> None:
+    def validate_unique(self) -> None:
         """As above."""
 
     def full_clean(self) -> None:
@@ -317,7 +318,9 @@ def holds(request: HttpRequest, roles: Iterable[str]) -> bool:
 def added_and_removed(formset) -> tuple[list[dict], list[models.Model]]:
     """(cleaned data of new rows, existing rows ticked for removal) of a valid inline formset."""
     deleted = formset.deleted_forms
-    removed = [form.instance for form in formset.initial_forms if form in deleted]
+    # Read again: fields of an existing row are not sent, so its form has emptied them.
+    keys = [form.instance.pk for form in formset.initial_forms if form in deleted]
+    removed = list(formset.model.objects.filter(pk__in=keys))
     added = [
         form.cleaned_data
         for form in formset.extra_forms

@@ -103,6 +103,7 @@ class DocumentAdmin(PreceptModelAdmin):
     ]
     list_select_related = ["department"]
     search_fields = ["title", "reference"]
+    ordering = ["title"]
     autocomplete_fields = ["owner"]
     inlines = [GrantInline]
     actions = ACTIONS

@@ -1,5 +1,6 @@
 """One version from received bytes to searchable: the steps in order."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from documents.models import DocumentVersion, FailureCode, VersionStatus
 from tenants.selectors import current_tenant
 
 from .accept import accept, accepted_text
-from .chunk import split
+from .chunk import ChunkSpan, split
 from .embed import embed_chunks
 from .extract import ExtractedText, ExtractionFailed, extract_pdf
 from .language import detect_language
@@ -81,14 +82,21 @@ def _index(version: DocumentVersion, extracted: ExtractedText, lease: Lease) -> 
         extracted.text[:20_000], among=tenant.languages, default=tenant.default_language
     )
     lease.update(language=language)
-    languages = [
-        detect_language(chunk.text, among=tenant.languages, default=language) for chunk in chunks
-    ]
     built = passages(
-        version=version, generation=generation, chunks=chunks, languages=languages, vectors=vectors
+        version=version,
+        generation=generation,
+        chunks=chunks,
+        languages=languages_of(chunks, default=language),
+        vectors=vectors,
     )
     publish(version=version, generation=generation, extracted=extracted, built=built, lease=lease)
     log.info("searchable", version=str(version.id), chunks=len(built))
+
+
+def languages_of(chunks: Sequence[ChunkSpan], *, default: str) -> list[str]:
+    """Each passage's own language, among the tenant's."""
+    among = current_tenant().languages
+    return [detect_language(chunk.text, among=among, default=default) for chunk in chunks]
 
 
 _GAVE_UP = (

@@ -18,6 +18,9 @@ export function answerArticle(answer) {
   write(article, "message", answer.message);
   const again = slot(article, "question-again");
   if (again) again.value = answer.question;
+  if (!answer.citations?.some((cited) => cited.withdrawnDate)) {
+    slot(article, "quotes-withdrawn")?.remove();
+  }
   const sources = new Map((answer.citations ?? []).map((cited) => [cited.n, cited]));
   fillStatements(article, answer, sources);
   const list = slot(article, "sources");

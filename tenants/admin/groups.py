@@ -52,6 +52,7 @@ class GroupAdmin(PreceptModelAdmin):
     list_display = ["name", "member_count", "source", "built_in"]
     list_filter = ["source"]
     search_fields = ["name"]
+    ordering = ["name"]
     fields = ["name", "who"]
     readonly_fields = ["who"]
     inlines = [MemberInline]

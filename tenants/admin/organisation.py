@@ -21,6 +21,7 @@ class DepartmentAdmin(PreceptModelAdmin):
     deletion_warning = "A department can be deleted only when no document ever belonged to it."
     list_display = ["name", "administrators"]
     search_fields = ["name"]
+    ordering = ["name"]
     fields = ["name"]
 
     def visible_rows(self, request):

@@ -121,6 +121,7 @@ class UserAdmin(PreceptModelAdmin):
     list_display = ["email", "name", "role_names", "group_count", "is_active", "last_login"]
     list_filter = ["is_active", RoleFilter, "member_of"]
     search_fields = ["email", "name"]
+    ordering = ["email"]
     inlines = [RoleInline, MembershipInline]
     actions = [
         bulk_action(

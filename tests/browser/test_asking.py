@@ -44,6 +44,7 @@ def test_the_stages_come_one_by_one_and_then_the_answer_with_its_citations(visit
     assert [stage for stage, _ in seen] == STAGES
     assert all(shown.strip() == "" for _, shown in seen)
     expect(answer).to_contain_text("Sentences quoted from the documents")
+    expect(answer).not_to_contain_text("withdrawn document")
     expect(answer).to_contain_text("Up to 5 days of annual leave may be carried over")
     source = answer.get_by_role("listitem").first
     expect(source).to_contain_text("Annual leave policy")
@@ -261,7 +262,10 @@ def test_a_withdrawn_source_is_flagged_wherever_it_is_shown(visitor, bank):
         withdrawn_date="2024-03-31",
     )
     answer = visitor.sign_in(person).ask("In which class are train journeys booked?")
+    expect(answer).to_contain_text("Quotes a withdrawn document")
     expect(answer.locator(".source")).to_contain_text("Withdrawn on 31 March 2024")
+    visitor.page.reload()
+    expect(answer).to_contain_text("Quotes a withdrawn document")
 
     visitor.page.locator(".cite").first.click()
     expect(visitor.page.get_by_text("Withdrawn on 31 March 2024")).to_be_visible()

@@ -1,0 +1,17 @@
+"""Build an index generation with today's settings beside the serving one, then let it serve."""
+
+from documents.reindexing import reindex
+from tenants.commands import PreceptCommand
+
+
+class Command(PreceptCommand):
+    help = __doc__
+
+    def add_command_arguments(self, parser):
+        parser.add_argument("--generation", required=True, help="a name for it")
+
+    def run(self, *, generation, **options):
+        built = reindex(
+            name=generation, progress=lambda done, total: self.say(f"{done} of {total} versions")
+        )
+        return {"generation": built.name, "embedder": built.embedder, "status": built.status}
