@@ -30,10 +30,10 @@ class ReviewItemAdmin(PreceptModelAdmin):
     view_roles = change_roles = (Role.REVIEWER, Role.TENANT_ADMIN)
     section, order, plural = "Answers", 30, "Review queue"
     summary = "Drafts that failed a check, and answers somebody found unhelpful."
-    empty_text = "Nothing to review. Blocked drafts and unhelpful answers appear here by themselves."
+    empty_text = "Nothing to review. Blocked drafts and unhelpful answers appear by themselves."
     save_label = "Close this item"
     form = ReviewForm
-    list_display = ["created_at", "kind", "rule", "asker", "state", "closed_by"]
+    list_display = ["created_at", "kind", "rule", "asker", "state", "closer"]
     list_filter = ["state", "kind", "created_at"]
     list_select_related = ["answer__user", "closed_by"]
     change_form_template = "admin/answers/reviewitem/change_form.html"
@@ -56,12 +56,16 @@ class ReviewItemAdmin(PreceptModelAdmin):
     def asker(self, item: ReviewItem) -> str:
         return str(item.answer.user)
 
+    @admin.display(description="closed by", ordering="closed_by__email")
+    def closer(self, item: ReviewItem) -> str:
+        return str(item.closed_by or "")
+
     def get_fields(self, request, obj=None):
-        closed = ["closed_by", "closed_at"] if obj and obj.state == ReviewState.DONE else []
+        closed = ["closer", "closed_at"] if obj and obj.state == ReviewState.DONE else []
         return ["note", *closed]
 
     def get_readonly_fields(self, request, obj=None):
-        return ["closed_by", "closed_at"]
+        return ["closer", "closed_at"]
 
     def attention(self, request):
         waiting = self.get_queryset(request).filter(state=ReviewState.OPEN).count()
@@ -75,9 +79,7 @@ class ReviewItemAdmin(PreceptModelAdmin):
 
     def write(self, request, form, formsets, change):
         item = ReviewItem.objects.get(pk=form.instance.pk)
-        services.close_review_item(
-            item=item, reviewer=request.user, note=form.cleaned_data["note"]
-        )
+        services.close_review_item(item=item, reviewer=request.user, note=form.cleaned_data["note"])
         return ["The item was closed."]
 
 
@@ -116,7 +118,7 @@ class AnswerAdmin(PreceptModelAdmin):
     section, order = "Answers", 31
     summary = "Who asked when, how it ended, and which versions were used. Not what was said."
     empty_text = "Nobody has asked anything yet."
-    list_display = ["created_at", "user", "outcome", "reason", "generator", "seconds"]
+    list_display = ["created_at", "asker", "outcome", "reason", "generator", "seconds"]
     list_filter = ["outcome", "reason", "generator", "language", "created_at"]
     list_select_related = ["user"]
     search_fields = ["user__email", "user__name"]
@@ -124,6 +126,10 @@ class AnswerAdmin(PreceptModelAdmin):
 
     def visible_rows(self, request):
         return super().visible_rows(request).filter(purpose=Purpose.LIVE)
+
+    @admin.display(description="asked by", ordering="user__email")
+    def asker(self, answer: Answer) -> str:
+        return str(answer.user)
 
     @admin.display(description="seconds")
     def seconds(self, answer: Answer) -> str:
@@ -149,7 +155,7 @@ class AnswerAdmin(PreceptModelAdmin):
     def get_fields(self, request, obj=None):
         question = ["question"] if holds(request, (Role.REVIEWER,)) else []
         return [
-            "user",
+            "asker",
             *question,
             "state",
             "outcome",
@@ -179,13 +185,17 @@ class FeedbackAdmin(PreceptModelAdmin):
     section, order, plural = "Answers", 32, "Feedback"
     summary = "What people said of their answers."
     empty_text = "No feedback yet. People give it below an answer."
-    list_display = ["created_at", "user", "helpful", "category", "comment_start"]
+    list_display = ["created_at", "giver", "helpful", "category", "comment_start"]
     list_filter = ["helpful", "category", "created_at"]
     list_select_related = ["user"]
-    fields = readonly_fields = ["user", "answer", "helpful", "category", "comment", "created_at"]
+    fields = readonly_fields = ["giver", "answer", "helpful", "category", "comment", "created_at"]
 
     def visible_rows(self, request):
         return super().visible_rows(request).filter(answer__purpose=Purpose.LIVE)
+
+    @admin.display(description="given by", ordering="user__email")
+    def giver(self, feedback: Feedback) -> str:
+        return str(feedback.user)
 
     @admin.display(description="comment")
     def comment_start(self, feedback: Feedback) -> str:

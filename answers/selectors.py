@@ -193,7 +193,8 @@ def present_review(*, reviewer: User, item: ReviewItem) -> ReviewView:
     """
     if item.kind == ReviewKind.FEEDBACK:
         return _released_for_review(reviewer, item)
-    given = {document for permit in item.answer.permits.all() for document in permit.document_versions}
+    permits = item.answer.permits.all()
+    given = {document for permit in permits for document in permit.document_versions}
     quoted = {quote["document"] for claim in item.draft for quote in claim["quotes"]}
     titles = _readable_titles(reviewer, given | quoted)
     is_whole = (given | quoted) <= set(titles)

@@ -1,4 +1,4 @@
-"""The audit record, to be read and verified. Roles are named as text: this room imports no other."""
+"""The audit record, to be read and verified. Roles are text here: this room imports no other."""
 
 import json
 
@@ -7,8 +7,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.shortcuts import redirect
 from django.urls import path
-from django.utils.timezone import localtime
 from django.utils.html import format_html
+from django.utils.timezone import localtime
 
 from .models import AuditRecord
 from .selectors import verify_chain
@@ -93,16 +93,17 @@ class AuditRecordAdmin(admin.ModelAdmin):
         count, breaks = verify_chain()
         if not breaks:
             messages.success(
-                request, f"{count} records were read. Each follows from the one before it: nothing "
-                "was changed, removed or reordered."
+                request,
+                f"{count} records were read. Each follows from the one before it: nothing "
+                "was changed, removed or reordered.",
             )
         for found in breaks[:20]:
             messages.error(request, f"Record {found.seq}: {found.reason}.")
         if breaks:
             messages.error(
                 request,
-                f"{count} records were read and {len(breaks)} breaks found. Keep the database as it "
-                "is and compare it with a backup from before record "
+                f"{count} records were read and {len(breaks)} breaks found. Keep the database "
+                "as it is and compare it with a backup from before record "
                 f"{min(found.seq for found in breaks)}.",
             )
         return redirect("admin:audit_auditrecord_changelist")

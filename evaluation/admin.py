@@ -18,7 +18,7 @@ class EvalCaseAdmin(PreceptModelAdmin):
     plural = "Evaluation cases"
     summary = "Questions whose outcome is known, each asked with one person's rights."
     empty_text = "No case yet. Load some with: manage.py load_demo, or import your own."
-    list_display = ["key", "kind", "language", "as_user", "expected_outcome", "state"]
+    list_display = ["key", "kind", "language", "asker", "expected_outcome", "state"]
     list_filter = ["kind", "language", "state"]
     list_select_related = ["as_user"]
     search_fields = ["key"]
@@ -26,12 +26,16 @@ class EvalCaseAdmin(PreceptModelAdmin):
         "key",
         "kind",
         "language",
-        "as_user",
+        "asker",
         "bound_access_revision",
         "expected_outcome",
         "state",
         "created_at",
     ]
+
+    @admin.display(description="asked as", ordering="as_user__email")
+    def asker(self, case: EvalCase) -> str:
+        return str(case.as_user)
 
 
 class EvalResultInline(PreceptInline):
@@ -65,10 +69,14 @@ class EvalRunAdmin(PreceptModelAdmin):
     inlines = [EvalResultInline]
 
     def visible_rows(self, request):
-        return super().visible_rows(request).annotate(
-            total=Count("results"),
-            right=Count("results", filter=Q(results__passed=True)),
-            wrong=Count("results", filter=~Q(results__violations=[])),
+        return (
+            super()
+            .visible_rows(request)
+            .annotate(
+                total=Count("results"),
+                right=Count("results", filter=Q(results__passed=True)),
+                wrong=Count("results", filter=~Q(results__violations=[])),
+            )
         )
 
     @admin.display(description="passed")

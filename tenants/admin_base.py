@@ -1,4 +1,4 @@
-"""What every admin page shares: the role table, writing through services, and telling nothing apart.
+"""What every admin page shares: the role table, writing through services, and plain 404s.
 
 An admin class states `view_roles` and so on, and writes in `write`, `erase` and its actions only.
 Django's own log is not written, since it belongs to no tenant: the audit record is.
@@ -286,6 +286,10 @@ class PreceptInline(RoleGate, admin.TabularInline):
 
     form = PreceptForm
     extra = 1
+    labels: dict[str, str] = {}
+
+    def get_formset(self, request, obj=None, **kwargs):
+        return super().get_formset(request, obj, labels=self.labels, **kwargs)
 
     def has_view_permission(self, request, obj=None) -> bool:
         return self._parent().has_view_permission(request, obj)

@@ -11,6 +11,7 @@ from django.template.response import TemplateResponse
 from .admin_base import PreceptModelAdmin, Refused, refusals
 
 _NAMED_AT_MOST = 8
+_ROWS_AT_MOST = 500  # each is a field of the confirmation form, and Django takes 1000
 
 
 def bulk_action(
@@ -33,7 +34,10 @@ def bulk_action(
     """
 
     def action(page: PreceptModelAdmin, request: HttpRequest, queryset: models.QuerySet):
-        rows = list(queryset)
+        rows = list(queryset[: _ROWS_AT_MOST + 1])
+        if len(rows) > _ROWS_AT_MOST:
+            messages.error(request, f"Choose at most {_ROWS_AT_MOST} at once. Nothing was changed.")
+            return None
         asked = form(request, rows) if form else None
         if button and not ("confirmed" in request.POST and (asked is None or asked.is_valid())):
             context = {

@@ -67,6 +67,9 @@ class PreceptAdminSite(admin.AdminSite):
     def password_change(self, request, extra_context=None) -> HttpResponse:
         return redirect("account_change_password")
 
+    def app_index(self, request, app_label, extra_context=None) -> HttpResponse:
+        return redirect("admin:index")  # pages are grouped by task, not by app
+
     def index(self, request, extra_context=None) -> HttpResponse:
         sections = []
         for name in SECTIONS:
@@ -82,7 +85,9 @@ class PreceptAdminSite(admin.AdminSite):
     def _pages(self, request) -> list[dict]:
         apps = self.get_app_list(request)
         pages = [
-            page | {"admin": self._registry[page["model"]]} for app in apps for page in app["models"]
+            page | {"admin": self._registry[page["model"]]}
+            for app in apps
+            for page in app["models"]
         ]
         return sorted(pages, key=lambda page: page["admin"].order)
 

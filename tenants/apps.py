@@ -6,4 +6,4 @@ class TenantsConfig(AppConfig):
     verbose_name = "People and groups"
 
     def ready(self) -> None:
-        from . import checks  # noqa: F401
+        from . import checks, openapi  # noqa: F401

@@ -1,6 +1,24 @@
-"""The schema shows names as they travel: camelCase."""
+"""How the API describes itself: camelCase names, and both ways to sign in."""
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 
 from .camel_case import camel
+
+
+class BearerScheme(OpenApiAuthenticationExtension):
+    target_class = "tenants.authentication.BearerAuthentication"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema):
+        return {"type": "http", "scheme": "bearer"}
+
+
+class SessionScheme(OpenApiAuthenticationExtension):
+    target_class = "tenants.authentication.SessionAuthentication"
+    name = "session"
+
+    def get_security_definition(self, auto_schema):
+        return {"type": "apiKey", "in": "cookie", "name": "precept_session"}
 
 
 def camelize_schema(result, generator, request, public):

@@ -112,7 +112,9 @@ def set_password(*, user: User, password: str, actor: User | None = None) -> Non
     validate_password(password, user)
     user.set_password(password)
     user.save(update_fields=["password"])
-    record_action(action="user.password_set", actor=actor and actor.id, object_ids={"user": user.id})
+    record_action(
+        action="user.password_set", actor=actor and actor.id, object_ids={"user": user.id}
+    )
 
 
 @transaction.atomic
@@ -237,7 +239,9 @@ def delete_department(*, department: Department, actor: User | None = None) -> N
     """Raises ValidationError while documents or administrators belong to it."""
     department_id, name = department.id, department.name
     if RoleAssignment.objects.filter(department=department).exists():
-        raise ValidationError(f"'{name}' still has department administrators; end their role first.")
+        raise ValidationError(
+            f"'{name}' still has department administrators; end their role first."
+        )
     try:
         department.delete()
     except ProtectedError:

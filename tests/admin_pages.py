@@ -27,7 +27,9 @@ def add_to(model: str) -> str:
 
 
 def page_of(row, model: str | None = None) -> str:
-    return reverse(f"admin:{model or row._meta.label_lower.replace('.', '_')}_change", args=[row.pk])
+    return reverse(
+        f"admin:{model or row._meta.label_lower.replace('.', '_')}_change", args=[row.pk]
+    )
 
 
 def said(response) -> str:

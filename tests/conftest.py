@@ -38,6 +38,8 @@ def database(tmp_path_factory, django_db_blocker):
         call_command("migrate", verbosity=0)
         call_command("createcachetable", verbosity=0)
         _connect_as(application)
+        # The slow hash protects passwords, not tests.
+        settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
         settings.OBJECT_STORE_DIR = tmp_path_factory.mktemp("objects")
         # Processes the tests start use the same database and store.
         yield {

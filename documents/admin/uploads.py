@@ -36,7 +36,7 @@ class DocumentVersionAdmin(PreceptModelAdmin):
         "language",
         "page_count",
         "chunk_count",
-        "submitted_by",
+        "uploader",
         "created_at",
         "accepted_at",
         "searchable_at",
@@ -50,6 +50,10 @@ class DocumentVersionAdmin(PreceptModelAdmin):
     def document_link(self, version: DocumentVersion) -> str:
         address = reverse("admin:documents_document_change", args=[version.document_id])
         return format_html('<a href="{}">{}</a>', address, version.document)
+
+    @admin.display(description="uploaded by")
+    def uploader(self, version: DocumentVersion) -> str:
+        return str(version.submitted_by or "")
 
     @admin.display(description="what went wrong")
     def why(self, version: DocumentVersion) -> str:

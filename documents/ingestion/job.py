@@ -22,7 +22,7 @@ from .embed import embed_chunks
 from .extract import ExtractedText, ExtractionFailed, extract_pdf
 from .language import detect_language
 from .lease import Lease, LeaseLost, claim
-from .publish import ValidationFailed, passages, publish
+from .publish import GenerationRetired, ValidationFailed, passages, publish
 
 log = structlog.get_logger("precept.ingestion")
 
@@ -53,6 +53,8 @@ def _ingest(version: DocumentVersion, lease: Lease) -> None:
         _fail(version, lease, FailureCode(failure.code.value), failure.message)
     except (ValidationFailed, storage.ObjectMissing) as failure:
         _fail(version, lease, FailureCode.INVALID, str(failure))
+    except GenerationRetired:
+        _postpone(version, lease)
     except EmbedderUnavailable as failure:
         if version.attempts >= settings.JOB_MAX_ATTEMPTS:
             _fail(version, lease, FailureCode.PROCESSOR, str(failure))

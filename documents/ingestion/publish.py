@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from pgvector import HalfVector
 
-from documents.generations import lock_index_writer
+from documents.generations import lock_index_writer, serving_generation
 from documents.models import (
     Chunk,
     ChunkEmbedding,
@@ -57,6 +57,10 @@ FROM terms
 """
 
 
+class GenerationRetired(Exception):
+    """Another generation began to serve while this one was built for; build again."""
+
+
 class ValidationFailed(Exception):
     """What was built does not hold; nothing of it was kept."""
 
@@ -100,12 +104,14 @@ def publish(
 ) -> None:
     """Write chunks, terms and vectors, prove them, and open them to search, all or nothing.
 
-    Raises ValidationFailed, and LeaseLost when another worker took over.
+    Raises ValidationFailed, GenerationRetired, and LeaseLost when another worker took over.
     """
     _check_offsets(extracted, built)
     with transaction.atomic():
         lock_documents([version.document_id])
         lock_index_writer(generation)
+        if serving_generation().pk != generation.pk:
+            raise GenerationRetired
         write_index(version=version, generation=generation, built=built)
         _check_index(version, generation, built)
         lease.update(

@@ -18,6 +18,7 @@ class MemberInline(PreceptInline):
     fields = ["user", "managed"]
     readonly_fields = ["managed"]
     autocomplete_fields = ["user"]
+    labels = {"user": "Person"}
     verbose_name = "member"
     verbose_name_plural = "members"
 
@@ -26,11 +27,6 @@ class MemberInline(PreceptInline):
 
     def choices_for(self, request, field_name):
         return User.objects.all() if field_name == "user" else None
-
-    def formfield_for_foreignkey(self, db_field, request, **kwargs):
-        if db_field.name == "user":
-            kwargs["label"] = "Person"
-        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     @admin.display(description="where from")
     def managed(self, membership: GroupMembership) -> str:

@@ -26,8 +26,8 @@ class DepartmentAdmin(PreceptModelAdmin):
 
     def visible_rows(self, request):
         holders = Q(roleassignment__role=Role.DEPARTMENT_ADMIN)
-        return super().visible_rows(request).annotate(
-            holders=Count("roleassignment", filter=holders)
+        return (
+            super().visible_rows(request).annotate(holders=Count("roleassignment", filter=holders))
         )
 
     @admin.display(description="department administrators", ordering="holders")

@@ -2,7 +2,10 @@
 
 from django import forms
 from django.contrib import admin
-from django.contrib.auth.password_validation import password_validators_help_texts, validate_password
+from django.contrib.auth.password_validation import (
+    password_validators_help_texts,
+    validate_password,
+)
 from django.db.models import Count, Q
 
 from .. import services
@@ -100,7 +103,9 @@ class RoleFilter(admin.SimpleListFilter):
 
 
 class GroupChoice(forms.Form):
-    group = forms.ModelChoiceField(queryset=Group.across_tenants.none(), empty_label="Choose a group")
+    group = forms.ModelChoiceField(
+        queryset=Group.across_tenants.none(), empty_label="Choose a group"
+    )
 
 
 def choose_group(request, rows) -> GroupChoice:
@@ -171,7 +176,9 @@ class UserAdmin(PreceptModelAdmin):
 
     def visible_rows(self, request):
         rows = super().visible_rows(request).prefetch_related("role_assignments__department")
-        own_groups = Count("memberships", filter=Q(memberships__group__built_in=False), distinct=True)
+        own_groups = Count(
+            "memberships", filter=Q(memberships__group__built_in=False), distinct=True
+        )
         return rows.annotate(own_groups=own_groups)
 
     @admin.display(description="roles")
@@ -237,5 +244,3 @@ def _roles(rows) -> list[tuple[Role, Department | None]]:
     """Each role once, in the order given."""
     pairs = ((Role(row["role"]), row.get("department")) for row in rows)
     return list(dict.fromkeys(pairs))
-
-

@@ -31,10 +31,9 @@ class TokenForm(PreceptForm):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         if "user" in self.fields:
-            self.fields["user"].label = "Person"
-            self.fields["user"].help_text = (
-                "The program can read and ask exactly what this person can, and no more."
-            )
+            person = self.fields["user"]
+            person.label = "Person"
+            person.help_text = "The program may read and ask what this person may, and no more."
 
 
 def revoke(request, token: ApiToken, answers: dict | None = None) -> bool:
@@ -94,7 +93,10 @@ class ApiTokenAdmin(PreceptModelAdmin):
 
     def get_urls(self):
         view = self.admin_site.admin_view(self.revoke_view)
-        return [path("<path:object_id>/revoke/", view, name="tenants_apitoken_revoke"), *super().get_urls()]
+        return [
+            path("<path:object_id>/revoke/", view, name="tenants_apitoken_revoke"),
+            *super().get_urls(),
+        ]
 
     def revoke_view(self, request, object_id):
         token = self.get_object(request, object_id)

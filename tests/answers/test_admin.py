@@ -3,8 +3,7 @@
 import pytest
 
 from answers import services
-from answers.models import Outcome, PermitStep, ReviewItem, ReviewState
-from answers.models import ContextPermit
+from answers.models import ContextPermit, Outcome, PermitStep, ReviewItem, ReviewState
 from audit.models import AuditRecord
 from tenants.models import Role
 from tests.admin_pages import filled, list_of, page_of, said, signed_in
@@ -34,9 +33,7 @@ def blocked(bank, documents: dict[str, object]) -> ReviewItem:
             processor="test",
             caller=asker.id,
             chunks=[],
-            document_versions={
-                str(d.id): str(d.current_version_id) for d in documents.values()
-            },
+            document_versions={str(d.id): str(d.current_version_id) for d in documents.values()},
             access_revisions={},
             rejected=0,
         )
@@ -112,7 +109,9 @@ def test_closing_keeps_the_note_and_is_recorded(bank, reviewer, browser):
     with bank.scope():
         item.refresh_from_db()
         assert (item.state, item.closed_by, item.note) == (
-            ReviewState.DONE, reviewer, "Checked; nothing to do."
+            ReviewState.DONE,
+            reviewer,
+            "Checked; nothing to do.",
         )
         assert AuditRecord.objects.filter(action="review.closed", actor=reviewer.id).exists()
     assert browser.post(page_of(item), form).status_code == 403  # closed once
@@ -148,4 +147,4 @@ def test_another_tenants_items_are_not_there(bank, other_bank, browser):
 
 
 def test_an_empty_queue_says_how_it_fills(browser):
-    assert "appear here by themselves" in browser.get(list_of("answers_reviewitem")).content.decode()
+    assert "appear by themselves" in browser.get(list_of("answers_reviewitem")).content.decode()

@@ -13,7 +13,6 @@ from answers.selectors import own_answers
 from documents.models import LifeCycle
 from tenants.services import update_user
 from tests.browser.conftest import LEAVE_QUESTION
-from tests.browser.visitor import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
@@ -178,7 +177,7 @@ def test_a_question_under_way_can_be_cancelled(visitor, bank, reader, stuck):
     assert cancelled.value.status == 204
     stuck.let_go.set()
 
-    expect(visitor.result).to_contain_text("You cancelled this question.", timeout=PATIENCE_MS)
+    expect(visitor.result).to_contain_text("You cancelled this question.")
     expect(visitor.result.get_by_role("button", name="Ask again")).to_be_visible()
     with bank.scope():
         assert own_answers(user=reader).get().outcome == Outcome.CANCELLED
@@ -203,7 +202,7 @@ def test_a_lost_connection_is_said_and_the_question_can_be_asked_again(visitor, 
     visitor.page.unroute("**/v1/answers")
     answer.get_by_role("button", name="Ask again").click()
 
-    expect(visitor.result).to_contain_text("Up to 5 days of annual leave", timeout=PATIENCE_MS)
+    expect(visitor.result).to_contain_text("Up to 5 days of annual leave")
 
 
 def test_being_signed_out_meanwhile_keeps_the_question(visitor, reader):

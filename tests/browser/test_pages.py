@@ -82,6 +82,7 @@ def test_the_keyboard_alone_is_enough(visitor, reader):
     keyboard.type(PASSWORD)
     keyboard.press("Enter")
     expect(visitor.page.get_by_role("heading", name="Ask a policy question")).to_be_visible()
+    visitor.page.wait_for_load_state()
 
     keyboard.press("Tab")
     expect(visitor.page.get_by_role("link", name="Skip to the content")).to_be_focused()
@@ -91,7 +92,8 @@ def test_the_keyboard_alone_is_enough(visitor, reader):
     keyboard.type(LEAVE_QUESTION)
     keyboard.press("Enter")
 
-    expect(visitor.result.get_by_role("heading", name=LEAVE_QUESTION)).to_be_focused()
+    heading = visitor.result.get_by_role("heading", name=LEAVE_QUESTION)
+    expect(heading).to_be_focused()
     keyboard.press("Tab")
     expect(visitor.page.locator(".cite").first).to_be_focused()
     keyboard.press("Enter")

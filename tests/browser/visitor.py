@@ -14,6 +14,7 @@ from tests.bank import PASSWORD
 DESKTOP = {"width": 1280, "height": 860}
 PHONE = {"width": 360, "height": 740}
 PATIENCE_MS = 20_000
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @dataclass
@@ -63,7 +64,7 @@ class Visitor:
         """Type a question, press Enter, and wait for what comes of it."""
         self.type_question(question)
         self.page.get_by_label("Your question").press("Enter")
-        expect(self.result).to_be_visible(timeout=PATIENCE_MS)
+        expect(self.result).to_be_visible()
         return self.result
 
     @property

@@ -62,7 +62,8 @@ def test_a_document_is_created_with_its_readers_in_one_form(bank, manager, brows
         document = Document.objects.get(title="Annual leave")
         assert answer.redirect_chain[-1][0] == page_of(document)
         assert {g.subject for g in document.grants.all()} == {
-            "group:Tellers", f"user:{person.email}"
+            "group:Tellers",
+            f"user:{person.email}",
         }
         assert {g.granted_by for g in document.grants.all()} == {manager}
         created = AuditRecord.objects.get(action="document.created")
@@ -205,7 +206,10 @@ def test_bulk_granting_reports_those_who_could_read_already(bank, browser):
 
 @pytest.mark.parametrize(
     ("action", "life_cycle", "sentence"),
-    [("archive", "archived", "Archived: Leave."), ("move_to_draft", "draft", "Moved to draft: Leave.")],
+    [
+        ("archive", "archived", "Archived: Leave."),
+        ("move_to_draft", "draft", "Moved to draft: Leave."),
+    ],
 )
 def test_bulk_moves_record_their_reason(bank, browser, action, life_cycle, sentence):
     document = bank.document("Leave", ingest=False)
@@ -251,9 +255,13 @@ def test_only_touched_fields_are_written(bank, manager, browser):
 def test_a_new_version_is_uploaded_on_the_page_and_the_same_bytes_make_none(bank, browser):
     document = bank.document(text="Leave is 25 days.", ingest=False)
     form = filled(browser.get(page_of(document)))
-    answer = browser.post(page_of(document), {**form, "file": pdf("Leave is 26 days.")}, follow=True)
+    answer = browser.post(
+        page_of(document), {**form, "file": pdf("Leave is 26 days.")}, follow=True
+    )
     assert "Version 2 was received" in said(answer)
-    answer = browser.post(page_of(document), {**form, "file": pdf("Leave is 26 days.")}, follow=True)
+    answer = browser.post(
+        page_of(document), {**form, "file": pdf("Leave is 26 days.")}, follow=True
+    )
     assert "the same as version 2" in said(answer)
     progress = browser.get(reverse("admin:documents_progress", args=[document.pk])).json()
     assert [v["number"] for v in progress["versions"]] == [2, 1]
@@ -299,7 +307,8 @@ def test_who_may_read_it_now_comes_from_the_rule_itself(bank, browser):
     address = reverse("admin:documents_readers", args=[document.pk])
     rows = browser.get(address).context["rows"]
     assert {(p.email, *through) for p, through in rows} == {
-        (reader.email, "Circle"), (leaver.email, "personally")
+        (reader.email, "Circle"),
+        (leaver.email, "personally"),
     }
     with bank.scope():
         services.set_life_cycle(actor=None, document=document, life_cycle="draft")

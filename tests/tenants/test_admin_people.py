@@ -48,9 +48,7 @@ def test_a_person_is_created_with_roles_and_groups_in_one_go(bank, browser, uniq
         assert set(person.member_of.all()) == {group, bank.everyone}
 
 
-def test_an_address_taken_here_or_elsewhere_is_refused_in_the_same_words(
-    bank, other_bank, browser
-):
+def test_an_address_taken_here_or_elsewhere_is_refused_in_the_same_words(bank, other_bank, browser):
     taken = [bank.person("here").email, other_bank.person("there").email]
     refusals = []
     for email in taken:
@@ -232,3 +230,12 @@ def test_department_administrators_look_at_people_without_changing_them(bank):
 def test_the_tenants_page_shows_its_policies(bank, browser):
     answer = browser.get(list_of("tenants_tenant"), follow=True)
     assert "Never say whether a restricted answer exists" in answer.content.decode()
+
+
+def test_too_many_rows_at_once_are_refused_before_anything_happens(bank, browser, monkeypatch):
+    monkeypatch.setattr("tenants.admin_bulk._ROWS_AT_MOST", 1)
+    people = [bank.person(), bank.person()]
+    answer = bulk(browser, "tenants_user", "deactivate", *people, confirmed="yes")
+    assert "at most 1 at once" in said(answer)
+    with bank.scope():
+        assert User.objects.filter(pk__in=[p.pk for p in people], is_active=True).count() == 2

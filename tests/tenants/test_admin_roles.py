@@ -14,7 +14,10 @@ ROLES = ["tenant_admin", "department_admin", "reviewer", "auditor"]
 
 # page → who opens the list, who opens the form to add
 TABLE = {
-    "documents_document": ({"tenant_admin", "department_admin", "auditor"}, {"tenant_admin", "department_admin"}),
+    "documents_document": (
+        {"tenant_admin", "department_admin", "auditor"},
+        {"tenant_admin", "department_admin"},
+    ),
     "documents_documentversion": ({"tenant_admin", "department_admin", "auditor"}, set()),
     "tenants_user": ({"tenant_admin", "department_admin"}, {"tenant_admin"}),
     "tenants_group": ({"tenant_admin", "department_admin"}, {"tenant_admin"}),
