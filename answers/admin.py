@@ -119,7 +119,7 @@ class AnswerAdmin(PreceptModelAdmin):
     summary = "Who asked when, how it ended, and which versions were used. Not what was said."
     empty_text = "Nobody has asked anything yet."
     list_display = ["created_at", "asker", "outcome", "reason", "generator", "seconds"]
-    list_filter = ["outcome", "reason", "generator", "language", "created_at"]
+    list_filter = ["outcome", "reason", "language", "created_at"]
     list_select_related = ["user"]
     search_fields = ["user__email", "user__name"]
     inlines = [PermitInline]
@@ -186,7 +186,7 @@ class FeedbackAdmin(PreceptModelAdmin):
     summary = "What people said of their answers."
     empty_text = "No feedback yet. People give it below an answer."
     list_display = ["created_at", "giver", "helpful", "category", "comment_start"]
-    list_filter = ["helpful", "category", "created_at"]
+    list_filter = ["helpful", "created_at"]
     list_select_related = ["user"]
     fields = readonly_fields = ["giver", "answer", "helpful", "category", "comment", "created_at"]
 

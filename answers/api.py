@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.http import HttpResponseBase, StreamingHttpResponse
+from django.urls import reverse
 from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework import renderers, serializers
 from rest_framework.response import Response
@@ -158,5 +159,7 @@ def _stream(request, started: services.Started) -> StreamingHttpResponse:
         content_type="text/event-stream; charset=utf-8",
     )
     response["Cache-Control"] = "no-store"
+    # Known before the answer is, so that a client can cancel while it waits.
+    response["Content-Location"] = reverse("api_answer", args=[started.answer.id])
     response["X-Accel-Buffering"] = "no"  # proxies must not hold status events back
     return response

@@ -4,15 +4,13 @@ from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, OpenApiTypes, extend_schema
 
-from documents.models import DocumentVersion
 from documents.selectors import readable_version_file
 from documents.sources.api import BytesView, intact, private
 from documents.sources.page_image import PageImageFailed, PageNotFound, render_page
 from tenants.api import Problem
-from tenants.models import User
 from tenants.selectors import NotFound
 
-from .selectors import get_own_answer, present_answer
+from .selectors import own_citation
 
 
 class CitedPageView(BytesView):
@@ -29,13 +27,13 @@ class CitedPageView(BytesView):
         version, data = intact(
             readable_version_file, user=request.user, document_id=document_id, number=number
         )
-        quote = cited_quote(
+        cited = own_citation(
             user=request.user,
             version=version,
-            page=page,
             answer_id=request.query_params.get("answer", ""),
-            citation=request.query_params.get("citation", ""),
+            number=request.query_params.get("citation", ""),
         )
+        quote = cited.quote if cited and cited.page == page else None
         try:
             image = render_page(data=data, page=page, quote=quote)
         except PageNotFound:
@@ -47,19 +45,3 @@ class CitedPageView(BytesView):
                 detail="This page cannot be drawn. Open the file instead.",
             ) from None
         return private(image.png, "image/png")
-
-
-def cited_quote(
-    *, user: User, version: DocumentVersion, page: int, answer_id: str, citation: str
-) -> str | None:
-    """The quote of an own, still authorised citation of this page; None for anything else."""
-    try:
-        answer = get_own_answer(user=user, answer_id=UUID(answer_id))
-        wanted = int(citation)
-    except (ValueError, NotFound):
-        return None
-    for cited in present_answer(user=user, answer=answer).citations:
-        same_place = cited.document_id == version.document_id and cited.version == version.number
-        if cited.n == wanted and same_place and cited.page == page:
-            return cited.quote
-    return None

@@ -233,5 +233,3 @@ class _Run:
         finally:
             spent = round((time.monotonic() - started) * 1000)
             self.timings[step] = self.timings.get(step, 0) + spent
-
-

@@ -47,7 +47,9 @@ def answer_object(view: AnswerView) -> dict[str, object]:
         "outcome": view.outcome or None,
         "reason": view.reason or None,
         "message": message_for(view),
-        "claims": [{"text": claim.text, "citations": list(claim.citations)} for claim in view.claims],
+        "claims": [
+            {"text": claim.text, "citations": list(claim.citations)} for claim in view.claims
+        ],
         "citations": [citation_object(view, citation) for citation in view.citations],
         "language": answer.language,
         "generated_by": answer.generator if view.is_released else None,

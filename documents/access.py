@@ -22,7 +22,7 @@ READABLE = "documents_readable(%s)"
 
 def readable_documents(*, user: User) -> QuerySet[Document]:
     """Which documents may this person read, in the version in force?"""
-    readable = RawSQL("SELECT document_id FROM documents_readable(%s)", [user.id])  # noqa: S611
+    readable = RawSQL("SELECT document_id FROM documents_readable(%s)", [user.id])
     return Document.objects.filter(id__in=readable).select_related("current_version", "department")
 
 

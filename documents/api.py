@@ -232,4 +232,3 @@ def _subject(to: str):
         return people.subject_by_name(to)
     except people.NotFound as error:
         raise ValidationError(str(error)) from None
-

@@ -15,7 +15,13 @@ from .ingestion.chunk import split
 from .ingestion.embed import embed_chunks
 from .ingestion.job import languages_of
 from .ingestion.publish import passages, write_index
-from .models import ChunkEmbedding, DocumentVersion, GenerationStatus, IndexGeneration, VersionStatus
+from .models import (
+    ChunkEmbedding,
+    DocumentVersion,
+    GenerationStatus,
+    IndexGeneration,
+    VersionStatus,
+)
 
 
 def reindex(

@@ -37,7 +37,9 @@ def version_text(version: DocumentVersion) -> str:
     """A version's text, verified. For ingestion and grounding; readers come through the above."""
     data = storage.get(version.text_key)
     if hashlib.sha256(data).hexdigest() != version.text_sha256:
-        raise storage.ObjectMissing(f"The text of version {version.id} does not match its checksum.")
+        raise storage.ObjectMissing(
+            f"The text of version {version.id} does not match its checksum."
+        )
     return data.decode()
 
 

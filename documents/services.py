@@ -336,7 +336,10 @@ def _check_may_manage(actor: User | None, document: Document) -> None:
 
 
 def _check_department(actor: User | None, department: Department) -> None:
-    if actor is not None and not departments_administered_by(actor).filter(pk=department.pk).exists():
+    if (
+        actor is not None
+        and not departments_administered_by(actor).filter(pk=department.pk).exists()
+    ):
         raise PermissionDenied("You do not administer this department.")
 
 

@@ -41,7 +41,5 @@ def create_case(
         correct_answer=correct_answer,
         state=state,
     )
-    record_action(
-        action="case.created", actor=actor and actor.id, object_ids={"case": case.id}
-    )
+    record_action(action="case.created", actor=actor and actor.id, object_ids={"case": case.id})
     return case

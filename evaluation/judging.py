@@ -32,7 +32,9 @@ class Judgement:
 def judge(*, case: EvalCase, given: Given, unreadable: Collection[UUID]) -> Judgement:
     """`unreadable`: documents that reached a processor or the answer without the person's right."""
     failures = list(_failures(case, given))
-    violations = [f"document {document} was not permitted" for document in sorted(unreadable, key=str)]
+    violations = [
+        f"document {document} was not permitted" for document in sorted(unreadable, key=str)
+    ]
     return Judgement(failures=tuple(failures), violations=tuple(violations))
 
 

@@ -112,9 +112,7 @@ def _not_verbatim(view: AnswerView) -> int:
     """Quotes that are not exactly text[start:end] of the cited version; must be zero."""
     wrong = 0
     for cited in view.citations:
-        version = DocumentVersion.objects.get(
-            document_id=cited.document_id, number=cited.version
-        )
+        version = DocumentVersion.objects.get(document_id=cited.document_id, number=cited.version)
         text = version_text(version)
         wrong += text[cited.start_offset : cited.end_offset] != cited.quote
         wrong += hashlib.sha256(text.encode()).hexdigest() != version.text_sha256

@@ -67,7 +67,9 @@ def problem_handler(exc: Exception, context: dict) -> Response | None:
     }
     if errors is not None:
         body["errors"] = errors
-    return Response(body, status=http_status, headers=headers, content_type="application/problem+json")
+    return Response(
+        body, status=http_status, headers=headers, content_type="application/problem+json"
+    )
 
 
 @extend_schema(exclude=True)

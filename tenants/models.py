@@ -45,7 +45,9 @@ class Tenant(models.Model):
         max_length=32, choices=SupersedePolicy, default=SupersedePolicy.AT_ACCEPTANCE
     )
     default_language = models.CharField(max_length=8, default="en")
-    languages = models.JSONField(default=list, help_text="Language codes in use, such as en, nl, fr.")
+    languages = models.JSONField(
+        default=list, help_text="Language codes in use, such as en, nl, fr."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -56,7 +58,11 @@ class TenantOwned(models.Model):
     """Base of every table that belongs to a tenant; the current scope fills the column."""
 
     tenant = models.ForeignKey(
-        Tenant, on_delete=models.PROTECT, default=tenant_of_new_row, editable=False, related_name="+"
+        Tenant,
+        on_delete=models.PROTECT,
+        default=tenant_of_new_row,
+        editable=False,
+        related_name="+",
     )
 
     objects = TenantManager()
@@ -73,7 +79,9 @@ class Department(TenantOwned):
 
     class Meta:
         ordering = ["name"]
-        constraints = [models.UniqueConstraint("tenant", Lower("name"), name="department_name_once")]
+        constraints = [
+            models.UniqueConstraint("tenant", Lower("name"), name="department_name_once")
+        ]
 
     def __str__(self) -> str:
         return self.name

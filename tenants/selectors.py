@@ -19,7 +19,7 @@ class NotFound(Exception):
 
 def _ask(function: str, key: str) -> UUID | None:
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {function}(%s)", [key])  # noqa: S608  a constant of this module
+        cursor.execute(f"SELECT {function}(%s)", [key])
         return cursor.fetchone()[0]
 
 
@@ -43,7 +43,9 @@ def tenant_of_token(token: str) -> UUID | None:
 def tenant_of_slug(slug: str) -> UUID:
     tenant_id = _ask("precept_tenant_of_slug", slug)
     if tenant_id is None:
-        raise NotFound(f"There is no tenant '{slug}'. Create it with: manage.py create_tenant {slug}")
+        raise NotFound(
+            f"There is no tenant '{slug}'. Create it with: manage.py create_tenant {slug}"
+        )
     return tenant_id
 
 

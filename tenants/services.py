@@ -30,7 +30,12 @@ TOKEN_LIFETIME = timedelta(days=90)
 
 
 def create_tenant(
-    *, slug: str, name: str, default_language: str = "en", languages: list[str] | None = None, **policies
+    *,
+    slug: str,
+    name: str,
+    default_language: str = "en",
+    languages: list[str] | None = None,
+    **policies,
 ) -> Tenant:
     """A new organisation with its built-in group "everyone". Raises ValidationError."""
     tenant = Tenant(

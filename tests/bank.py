@@ -134,9 +134,7 @@ class Bank:
 
     def start(self, user: User, question: str) -> answering.Started:
         with self.scope():
-            return answering.start_answer(
-                user=user, request_id=uuid.uuid4().hex, question=question
-            )
+            return answering.start_answer(user=user, request_id=uuid.uuid4().hex, question=question)
 
     def ask(self, user: User, question: str, generator: Generator | None = None) -> AnswerView:
         """The whole pipeline, as the API runs it."""

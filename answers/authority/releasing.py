@@ -11,6 +11,7 @@ from answers.canonical import digest_of
 from answers.evidence import Evidence
 from answers.grounding import GroundedAnswer
 from answers.models import Answer, AnswerState, Citation, Claim, ContextPermit, ReleasePermit
+from documents.ingestion.headings import section_at
 
 from .errors import SourcesChanged
 from .locks import decision, lock_shared
@@ -105,7 +106,9 @@ def _keep(answer: Answer, grounded: GroundedAnswer, evidence: Sequence[Evidence]
                 version_id=source.version_id,
                 chunk_id_cited=source.chunk_id,
                 page=source.page,
-                section=source.section,
+                section=section_at(source.text, quote.start - source.start, outer=source.section)[
+                    :300
+                ],
                 start=quote.start,
                 end=quote.end,
                 quote=quote.quote,

@@ -8,6 +8,8 @@ from answers.terms import unaccented
 
 _WANTS_FIGURE = re.compile(
     r"\bhow (?:many|much|long|often|far|old|soon|late|early|high|large|big|fast|quickly)\b"
+    r"|\b(?:the )?(?:most|least|smallest|largest|highest|lowest|shortest|longest)\b"
+    r"|\bwhat (?:share|percentage|part|rate|tax|discount)\b|\bcosts?\b"
     r"|\bwhen\b|\bby what (?:time|date)\b|\bwhat(?:'s| is| are)? (?:the |my |our )?"
     r"(?:\w+ ){0,3}(?:amount|limit|percentage|rate|maximum|minimum|deadline|threshold|period"
     r"|ceiling|cap|price|time|date|number|age|duration)\b"

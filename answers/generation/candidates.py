@@ -21,6 +21,7 @@ _ENDED = re.compile(r"[.!?:;…][\"'”’»)\]\u00b9\u00b2\u00b3\u2070-\u2079]*
 _RUNNING_LINE = re.compile(
     r"\b(?:page|pagina|seite|blz\.?)\s+\d+\s*(?:of|van|sur|von|/)\s*\d+", re.IGNORECASE
 )
+_CODE = re.compile(r"(?<!\w)[^\W\d_]+[-/]?\d[\w/-]*|(?<!\w)\d+[^\W\d_][\w/-]*\d")
 _LABEL = re.compile(r"[^\W\d_][\w ]{0,30}\s?: ")
 _EXCEPTION_OPENS = re.compile(
     r"(?:unless|except|however|but|nevertheless|provided|only|otherwise|this (?:does not|rule)"
@@ -62,9 +63,10 @@ class Candidate:
     around: dict[str, float]
     anywhere: dict[str, float]
     has_figure: bool
+    opens_document: bool
     is_row: bool
     header: Quotable | None
-    exception: Quotable | None
+    follower: Quotable | None
     lead: Quotable | None
     score: float = 0.0
 
@@ -82,6 +84,8 @@ class Nearness:
     neighbour: float = 0.6
     header: float = 0.8
     chunk: float = 0.3
+    same_chunk: float = 0.8
+    mentioned: float = 0.6
 
 
 def candidates(
@@ -104,12 +108,19 @@ def _of_chunk(
         return strengths(terms, text, chunk.language)
 
     own = [strength(sentence.text) for sentence in listed]
-    title, anywhere = strength(f"{chunk.title} {chunk.reference}"), strength(chunk.text)
+    title, anywhere = strength(label(chunk)), strength(chunk.text)
     anywhere = {term: max(anywhere[term], title[term]) for term in anywhere}
+    # All of a document is about the identifier that it carries or, less surely, mentions.
+    named = {
+        one: 1.0 if title[one] else max(nearness.mentioned, anywhere[one] * nearness.same_chunk)
+        for one in terms.identifiers
+    }
     heads = _headings(listed, chunk)
+    first = next((at for at, one in enumerate(listed) if _ENDED.search(one.text)), len(listed))
     found: list[Candidate] = []
     for at, sentence in enumerate(listed):
-        if at in heads or not _may_answer(at, listed, heads, chunk):
+        in_title_block = chunk.start == 0 and at < first
+        if at in heads or in_title_block or not _may_answer(at, listed, heads, chunk):
             continue
         heading = next((listed[i].text for i in range(at, -1, -1) if i in heads), chunk.section)
         header = _header(at, listed, heads, chunk)
@@ -123,6 +134,7 @@ def _of_chunk(
             (anywhere, nearness.chunk),
         )
         around = {term: max(one[term] * rate for one, rate in worth) for term in terms.wanted}
+        around |= {one: max(around[one], named[one]) for one in terms.identifiers}
         found.append(
             Candidate(
                 sentence=sentence,
@@ -131,10 +143,11 @@ def _of_chunk(
                 own=own[at],
                 around=around,
                 anywhere=anywhere,
-                has_figure=bool(figures(unmarked(sentence.text), chunk.language)),
+                has_figure=bool(figures(_CODE.sub("", unmarked(sentence.text)), chunk.language)),
+                opens_document=chunk.start == 0 and at == first,
                 is_row=header is not None,
                 header=header,
-                exception=_exception(at, listed, heads, chunk),
+                follower=_follower(at, listed, heads, chunk),
                 lead=_lead(at, listed, heads, chunk),
             )
         )
@@ -153,6 +166,10 @@ def _may_answer(at: int, listed: list[Quotable], heads: frozenset[int], chunk: E
         and not heads_table
         and not _RUNNING_LINE.search(sentence.text)
     )
+
+
+def label(chunk: Evidence) -> str:
+    return f"{chunk.title}\n{chunk.reference}"
 
 
 def scored(candidate: Candidate, score: float) -> Candidate:
@@ -209,17 +226,18 @@ def _is_row(at: int, listed: list[Quotable], chunk: Evidence) -> bool:
     )
 
 
-def _exception(
+def _follower(
     at: int, listed: list[Quotable], heads: frozenset[int], chunk: Evidence
 ) -> Quotable | None:
-    """The next sentence, when it takes back or limits what this one says."""
+    """The next sentence, when it takes back, limits or continues what this one says."""
     following = at + 1
     if following >= len(listed) or following in heads or not listed[following].may_be_quoted:
         return None
     sentence = listed[following]
     opens = _EXCEPTION_OPENS.match(unmarked(sentence.text))
     if _same_block(following, at, listed, heads, chunk):
-        return sentence if opens or _EXCEPTION_INSIDE.search(sentence.text) else None
+        limits = opens or _EXCEPTION_INSIDE.search(sentence.text)
+        return sentence if limits or _LEANS_BACK.match(sentence.text) else None
     return sentence if opens and not _is_row(following, listed, chunk) else None
 
 

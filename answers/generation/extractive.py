@@ -19,7 +19,14 @@ from answers.generation.base import (
     GeneratorUnavailable,
     UnavailableReason,
 )
-from answers.generation.candidates import Candidate, Nearness, candidates, scored, unmarked
+from answers.generation.candidates import (
+    Candidate,
+    Nearness,
+    candidates,
+    label,
+    scored,
+    unmarked,
+)
 from answers.generation.quotable import Quotable
 from answers.grounding.quotes import tidied
 from answers.terms import QuestionTerms, question_terms
@@ -63,9 +70,10 @@ class ExtractiveSettings:
     """The constants that no embedder changes. Changing one makes another generator: change NAME.
 
     ``compared`` sentences, the best by their words, are embedded. ``relative_cosine`` ranks chunks
-    among each other where no calibration says what their similarities are worth. A further claim needs a score no
-    more than ``second_claim`` below the best, or ``new_term_claim`` if it brings in a term that no
-    claim has yet. ``part_margin`` is asked on top of the least score of a part of a question.
+    among each other where no calibration says what their similarities are worth. ``opening_bonus``
+    is for a document's first sentence when the question only names the document. A further claim
+    needs a score no more than ``second_claim`` below the best, or ``new_term_claim`` if it brings
+    in a term that no claim has yet. ``part_margin`` is asked on top of the least score of a part.
     """
 
     nearness: Nearness = field(default_factory=Nearness)
@@ -73,6 +81,7 @@ class ExtractiveSettings:
     relative_cosine: float = 0.1
     figure_bonus: float = 0.08
     person_bonus: float = 0.05
+    opening_bonus: float = 0.3
     archived_penalty: float = 0.05
     rank_penalty: float = 0.05
     second_claim: float = 0.1
@@ -179,6 +188,8 @@ class ExtractiveGenerator:
             score = terms.share(one.around)
             if figure:
                 score += settings.figure_bonus if one.has_figure else -settings.figure_bonus
+            if not terms.terms and one.opens_document:
+                score += settings.opening_bonus
             if person and names_person(one.sentence.text):
                 score += settings.person_bonus
             if calibration.chunk_weight:
@@ -246,14 +257,21 @@ def _in_context(one: Candidate) -> str:
 
 
 def _naming(terms: QuestionTerms, evidence: Sequence[Evidence]) -> list[Evidence]:
-    """The evidence that has an identifier of the question, exactly; all, if it names none."""
+    """The documents that have an identifier of the question, exactly; all, if it names none.
+
+    A document that carries it in its title or reference goes before those that mention it.
+    """
     if not terms.identifiers:
         return list(evidence)
-    return [
-        chunk
-        for chunk in evidence
-        if terms.identifiers & identifier_terms(f"{chunk.reference}\n{chunk.title}\n{chunk.text}")
-    ]
+    for text_of in (label, lambda chunk: chunk.text):
+        named = {
+            chunk.version_id
+            for chunk in evidence
+            if terms.identifiers & identifier_terms(text_of(chunk))
+        }
+        if named:
+            return [chunk for chunk in evidence if chunk.version_id in named]
+    return []
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> float:
@@ -286,9 +304,9 @@ def _claim(one: Candidate) -> DraftClaim:
 
 
 def _span(one: Candidate) -> tuple[int, int]:
-    """From the sentence it leans on to the exception that follows it."""
+    """From the sentence it leans on to the one that limits or continues it."""
     start = one.lead.start if one.lead else one.sentence.start
-    end = one.exception.end if one.exception else one.sentence.end
+    end = one.follower.end if one.follower else one.sentence.end
     return start, end
 
 

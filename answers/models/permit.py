@@ -48,6 +48,4 @@ class ReleasePermit(TenantOwned):
     consumed_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(name="release_names_digest", condition=~Q(digest=""))
-        ]
+        constraints = [models.CheckConstraint(name="release_names_digest", condition=~Q(digest=""))]

@@ -18,7 +18,9 @@ def positive_int(name: str, *, default: int) -> int:
     try:
         value = env.int(name, default=default)
     except ValueError:
-        raise ImproperlyConfigured(f"{name} must be a whole number; unset it to use {default}.") from None
+        raise ImproperlyConfigured(
+            f"{name} must be a whole number; unset it to use {default}."
+        ) from None
     if value < 1:
         raise ImproperlyConfigured(f"{name} must be at least 1; unset it to use {default}.")
     return value

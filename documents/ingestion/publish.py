@@ -217,7 +217,7 @@ def _check_index(
         raise ValidationFailed(f"Passage {sample.span.ordinal} has no search term.")
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT chunk_id, vector::halfvec({int(generation.dims)}) <=> %s::halfvec"
+            f"SELECT chunk_id, vector::halfvec({int(generation.dims)}) <=> %s::halfvec"  # noqa: S608
             " FROM documents_chunkembedding"
             " WHERE tenant_id = %s AND generation_id = %s AND version_id = %s ORDER BY 2 LIMIT 1",
             [

@@ -42,6 +42,4 @@ def _min_max(leg: Sequence[Hit]) -> list[tuple[UUID, float]]:
         return []
     lowest, highest = min(hit.score for hit in leg), max(hit.score for hit in leg)
     span = highest - lowest
-    return [
-        (hit.chunk_id, (hit.score - lowest) / span if span > 0 else 1.0) for hit in leg
-    ]
+    return [(hit.chunk_id, (hit.score - lowest) / span if span > 0 else 1.0) for hit in leg]

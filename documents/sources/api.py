@@ -48,9 +48,7 @@ class SourceView(APIView):
     @extend_schema(operation_id="getSource", responses=SourceOutput)
     def get(self, request, document_id: UUID, number: int) -> Response:
         """A version's metadata and page map."""
-        version = get_readable_version(
-            user=request.user, document_id=document_id, number=number
-        )
+        version = get_readable_version(user=request.user, document_id=document_id, number=number)
         document = version.document
         return Response(
             {

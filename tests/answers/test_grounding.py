@@ -167,9 +167,7 @@ def test_the_reason_holds_no_words_of_the_source():
 
 
 _WORDS = st.sampled_from(
-    "the Employees must not never unless except only 25 1,000 1.000 2.5 days EUR % 12% POL-2024-017"
-    " geen tenzij ne pas sauf nicht nur 2024-01-31 3.2 (a) • - ² ﬁ é 17:00 January may no. 5 ISO27001"
-    " before after at least most maximum \u00ad zero\u200bwidth п".split()
+    ["the", "Employees", "must", "not", "never", "unless", "except", "only", "25", "1,000", "1.000", "2.5", "days", "EUR", "%", "12%", "POL-2024-017", "geen", "tenzij", "ne", "pas", "sauf", "nicht", "nur", "2024-01-31", "3.2", "(a)", "•", "-", "²", "ﬁ", "é", "17:00", "January", "may", "no.", "5", "ISO27001", "before", "after", "at", "least", "most", "maximum", "\xad", "zero\u200bwidth", "п"]
 )
 _GAPS = st.sampled_from([" ", " ", " ", "\n", "\n\n", ". ", "? ", ", ", "; ", "\t", "\u00a0"])
 _TEXTS = st.lists(st.tuples(_WORDS, _GAPS), min_size=1, max_size=40).map(

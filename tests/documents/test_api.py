@@ -87,8 +87,9 @@ def test_an_employee_manages_nothing(bank):
         ("post", "/versions"),
     ):
         call = getattr(employee, method)
-        theirs, nobodys = call(f"/v1/documents/{document.id}{path}"), call(
-            f"/v1/documents/{missing}{path}"
+        theirs, nobodys = (
+            call(f"/v1/documents/{document.id}{path}"),
+            call(f"/v1/documents/{missing}{path}"),
         )
         assert theirs.status_code == nobodys.status_code == 404
         assert theirs.content == nobodys.content

@@ -127,9 +127,7 @@ def test_the_application_role_owns_nothing_and_cannot_bypass(app_connection):
             app_connection.execute(statement)
 
 
-def test_the_setting_does_not_outlive_its_scope_on_a_connection_that_is_handed_on(
-    full, other_bank
-):
+def test_the_setting_does_not_outlive_its_scope_on_a_connection_that_is_handed_on(full, other_bank):
     def visible() -> int:
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM tenants_user")

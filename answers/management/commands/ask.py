@@ -34,7 +34,9 @@ class Command(PersonCommand):
             marks = "".join(f"[{n}]" for n in claim["citations"])
             lines.append(f"{claim['text']} {marks}")
         for one in result["citations"]:
-            lines.append(f"[{one['n']}] {one['title']}, version {one['version']}, page {one['page']}")
+            lines.append(
+                f"[{one['n']}] {one['title']}, version {one['version']}, page {one['page']}"
+            )
         return "\n".join(lines)
 
     def failed(self, result):

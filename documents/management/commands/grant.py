@@ -13,7 +13,5 @@ class Command(DocumentCommand):
         parser.add_argument("--to", required=True, help="group:NAME or user:E-MAIL")
 
     def run_on(self, document, *, to, **options):
-        changed = services.grant_access(
-            actor=None, document=document, subject=subject_by_name(to)
-        )
+        changed = services.grant_access(actor=None, document=document, subject=subject_by_name(to))
         return {"documentId": str(document.id), "to": to, "changed": changed}

@@ -28,7 +28,9 @@ class Command(PreceptCommand):
         parser.add_argument("paths", nargs="+", metavar="PATH")
         parser.add_argument("--title", help="default: the file's name")
         parser.add_argument("--department", default="General")
-        parser.add_argument("--grant", action="append", default=[], help="group:NAME or user:E-MAIL")
+        parser.add_argument(
+            "--grant", action="append", default=[], help="group:NAME or user:E-MAIL"
+        )
         parser.add_argument(
             "--life-cycle", default="vetted", choices=[str(value) for value in LifeCycle]
         )

@@ -237,10 +237,14 @@ def test_a_worker_killed_in_the_middle_is_replaced_and_leaves_exactly_one_set_of
     """A real process dies of SIGKILL; the lease runs out; the dispatcher hands the version out; a
     real worker cluster finishes it."""
     version = submit(bank, make_pdf(["Annual leave allowance is 25 days."] * 3))
-    env = os.environ | database | {
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "PYTHONPATH": str(settings.BASE_DIR),
-    }
+    env = (
+        os.environ
+        | database
+        | {
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "PYTHONPATH": str(settings.BASE_DIR),
+        }
+    )
     killed = subprocess.run(
         [sys.executable, "-c", KILLED_WORKER, str(bank.tenant.id), str(version.id), point],
         env=_with_store(env),
