@@ -42,7 +42,7 @@ lint: $(DEV) ## Check style, imports between rooms, settings, migrations and the
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
-	$(PY) manage.py check
+	$(PY) manage.py check --database default
 	$(PY) manage.py makemigrations --check --dry-run
 	$(PY) manage.py spectacular --validate --fail-on-warn --file "$$schema"
 	diff -u docs/openapi.yaml "$$schema" || {

@@ -8,6 +8,8 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 
+from documents.embedding import get_embedder
+from documents.generations import serving_generation
 from documents.retrieval.search import SearchResult, SearchUnavailable, search
 
 from . import authority, services
@@ -21,7 +23,6 @@ from .reranking import RankingSettings, question_terms, rerank
 
 log = structlog.get_logger("precept.answers")
 
-RERANKER = "transparent"
 MAX_ATTEMPTS = 3  # the first, and twice again when a change of eligibility takes a source away
 
 
@@ -30,10 +31,12 @@ class Cancelled(Exception):
 
 
 def default_generator() -> Generator:
+    """The configured one. The extractive one compares meanings with the embedder that serves."""
     return get_generator(
         settings.GENERATOR,
         ollama_host=settings.OLLAMA_HOST,
         timeout_seconds=settings.GENERATOR_TIMEOUT_SECONDS,
+        embedder=get_embedder(serving_generation().embedder),
     )
 
 
@@ -45,8 +48,9 @@ def answer_question(
     Whatever happens, the attempt ends exactly once and leaves one audit record: closing the
     iterator early ends it as interrupted, an unforeseen error as unavailable.
     """
-    run = _Run(answer, generator or default_generator())
+    run = _Run(answer)
     try:
+        run.use(generator or default_generator())
         for attempt in range(1, MAX_ATTEMPTS + 1):
             answer.attempt = attempt
             try:
@@ -76,12 +80,15 @@ def answer_question(
 class _Run:
     """One question's attempts: what they share, and the bookkeeping around the steps."""
 
-    def __init__(self, answer: Answer, generator: Generator):
+    def __init__(self, answer: Answer):
         self.answer = answer
-        self.generator = generator
         self.released = False
         self.timings: dict[str, int] = {}
-        self.fields: dict[str, object] = {"generator": generator.name}
+        self.fields: dict[str, object] = {}
+
+    def use(self, generator: Generator) -> None:
+        self.generator = generator
+        self.fields |= {"generator": generator.name}
 
     def attempt(self) -> Iterator[Status]:
         """One attempt. Each line is one step and one call to one room."""
@@ -98,7 +105,7 @@ class _Run:
             admitted = authority.admit(
                 answer=answer,
                 step=PermitStep.RERANK,
-                processor=RERANKER,
+                processor=settings.RERANKER,
                 chunk_ids=found.chunk_ids,
                 cosines=cosines,
             )

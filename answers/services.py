@@ -200,11 +200,3 @@ def close_review_item(*, item: ReviewItem, reviewer: User, note: str = "") -> No
         raise ValidationError("Somebody else has closed this item already.")
     item.refresh_from_db()
     record_action(action="review.closed", actor=reviewer.id, object_ids={"item": item.id})
-
-
-def end_abandoned_answers(*, older_than) -> int:
-    """Attempts whose process died: ended as interrupted, so that none runs for ever."""
-    count = 0
-    for answer in Answer.objects.filter(state=AnswerState.RUNNING, created_at__lt=older_than):
-        count += end_answer(answer=answer, outcome=Outcome.INTERRUPTED, reason=Reason.DISCONNECTED)
-    return count

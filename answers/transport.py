@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Iterator
-from datetime import timedelta
 from uuid import UUID
 
 from django.utils import timezone
@@ -12,17 +11,17 @@ from tenants.camel_case import camel, rename_keys
 from tenants.models import User
 from tenants.scope import tenant_scope
 
+from .abandoned import ABANDONED_AFTER, end_abandoned
 from .generation import Generator
 from .models import Answer, AnswerState
 from .pipeline import answer_question
 from .present import answer_object
 from .progress import Status
 from .selectors import AnswerView, present_answer
-from .services import Started, end_abandoned_answers
+from .services import Started
 
-# How often someone else's running attempt is looked at, and how long it may take at most.
+# How often someone else's running attempt is looked at.
 _FOLLOW_EVERY_SECONDS = 0.25
-_GIVE_UP_AFTER = timedelta(minutes=10)
 
 
 def answer_to_the_end(
@@ -63,8 +62,7 @@ def _follow(answer: Answer) -> Iterator[Status]:
         if current.stage not in ("received", seen):
             seen = current.stage
             yield Status(stage=current.stage)
-        if timezone.now() - current.created_at > _GIVE_UP_AFTER:
-            end_abandoned_answers(older_than=timezone.now() - _GIVE_UP_AFTER)
+        end_abandoned(older_than=timezone.now() - ABANDONED_AFTER)
         time.sleep(_FOLLOW_EVERY_SECONDS)
 
 

@@ -95,8 +95,14 @@ class Supervisor:
     def _migrate(self) -> None:
         say("Preparing the tables.")
         owner = {**self.env, "PRECEPT_DATABASE_ROLE": "owner"}
-        for arguments in (["migrate", "--no-input"], ["createcachetable"]):
-            code = run_to_end(self._manage(*arguments, env=owner), signals=self.signals)
+        steps = (
+            (["migrate", "--no-input"], owner),
+            (["createcachetable"], owner),
+            # Refuses to serve as a role that could bypass row-level security.
+            (["check", "--database", "default"], self.env),
+        )
+        for arguments, env in steps:
+            code = run_to_end(self._manage(*arguments, env=env), signals=self.signals)
             if code != 0:
                 raise CannotRun(
                     f"`manage.py {arguments[0]}` failed (exit code {code}); its message is above."

@@ -1,5 +1,6 @@
 """Hands the outbox to the queue, and takes back what a dead worker left."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID
 
@@ -16,18 +17,33 @@ from .models import DocumentVersion, EventKind, OutboxEvent, VersionStatus
 # How long a job may wait in the queue before it is put there once more; doing it twice is harmless.
 HAND_OVER_WITHIN = timedelta(minutes=15)
 
+# What rooms above this one want done regularly, in the dispatcher's process.
+_sweeps: list[Callable[[], None]] = []
+
+
+def register_sweep(sweep: Callable[[], None]) -> None:
+    """Have the dispatcher call this every PRECEPT_OUTBOX_SWEEP_SECONDS; it opens its own scopes."""
+    _sweeps.append(sweep)
+
+
+def run_sweeps() -> None:
+    for sweep in _sweeps:
+        sweep()
+
 
 def dispatch_all() -> int:
     """Everything that waits, tenant by tenant. Returns how many jobs were handed over."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT documents_tenants_with_work()")
         tenant_ids = [row[0] for row in cursor.fetchall()]
-    count = 0
-    for tenant_id in tenant_ids:
-        with tenant_scope(tenant_id):
-            put_due_versions_in_force()
-            count += _dispatch_events(tenant_id) + _dispatch_abandoned(tenant_id)
-    return count
+    return sum(dispatch_tenant(tenant_id) for tenant_id in tenant_ids)
+
+
+def dispatch_tenant(tenant_id: UUID) -> int:
+    """What waits in one tenant. Returns how many jobs were handed over."""
+    with tenant_scope(tenant_id):
+        put_due_versions_in_force()
+        return _dispatch_events(tenant_id) + _dispatch_abandoned(tenant_id)
 
 
 @transaction.atomic

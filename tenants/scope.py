@@ -1,4 +1,4 @@
-"""The current tenant, in Python and in PostgreSQL at once (rule 9). A leaf: imports no model.
+"""The current tenant, in Python and in PostgreSQL at once. A leaf: imports no model.
 
 Python: a context variable that every tenant manager reads; without it, queries raise.
 PostgreSQL: the session setting `precept.tenant` that every row-level-security policy reads;

@@ -1,4 +1,4 @@
-"""Reads about people and tenants. The first few run before a tenant is known: see DESIGN rule 9."""
+"""Reads about people and tenants. The first few run before a tenant is known."""
 
 import hashlib
 from collections.abc import Iterable

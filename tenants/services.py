@@ -136,11 +136,11 @@ def set_roles(
     *, user: User, roles: list[tuple[Role, Department | None]], actor: User | None = None
 ) -> None:
     """Replace the person's roles by exactly these. Nobody gives up the last word on themselves."""
-    if actor == user and Role.TENANT_ADMIN in roles_of(user):
-        if Role.TENANT_ADMIN not in {role for role, _ in roles}:
-            raise ValidationError(
-                "You cannot take your own administrator role away; ask another administrator."
-            )
+    keeps = Role.TENANT_ADMIN in {role for role, _ in roles}
+    if actor == user and Role.TENANT_ADMIN in roles_of(user) and not keeps:
+        raise ValidationError(
+            "You cannot take your own administrator role away; ask another administrator."
+        )
     RoleAssignment.objects.filter(user=user).delete()
     for role, department in roles:
         RoleAssignment.objects.create(user=user, role=role, department=department)

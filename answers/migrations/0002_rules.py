@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from tenants.rls import IsolateTenant
+from tenants.rls import IsolateTenant, let_owner_read, revoke_from_everyone
 
 PERMITS = """
 CREATE TRIGGER immutable BEFORE UPDATE ON answers_contextpermit
@@ -40,6 +40,14 @@ CREATE TRIGGER ends_once BEFORE UPDATE OF state, outcome, digest ON answers_answ
 
 """
 
+ABANDONED = """
+-- For the sweep: tenants with attempts that have run for longer than any attempt may.
+CREATE FUNCTION answers_tenants_with_abandoned(older_than timestamptz) RETURNS SETOF uuid
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS
+    $$ SELECT DISTINCT tenant_id FROM answers_answer
+       WHERE state = 'running' AND created_at < older_than $$;
+"""
+
 OWNED = ["answer", "claim", "citation", "contextpermit", "releasepermit", "feedback", "reviewitem"]
 
 
@@ -48,4 +56,8 @@ class Migration(migrations.Migration):
     operations = [
         IsolateTenant(*OWNED),
         migrations.RunSQL(PERMITS, migrations.RunSQL.noop),
+        migrations.RunSQL(ABANDONED, migrations.RunSQL.noop),
+        let_owner_read("answers_answer"),
+        revoke_from_everyone("DELETE, TRUNCATE", "answers_contextpermit"),
+        revoke_from_everyone("DELETE, TRUNCATE", "answers_releasepermit"),
     ]

@@ -82,7 +82,12 @@ class Answer(TenantOwned):
                 | (Q(state=AnswerState.FINISHED, finished_at__isnull=False) & ~Q(outcome="")),
             ),
         ]
-        indexes = [models.Index(fields=["user", "-created_at"], name="answers_of_person")]
+        indexes = [
+            models.Index(fields=["user", "-created_at"], name="answers_of_person"),
+            models.Index(
+                fields=["created_at"], condition=Q(state="running"), name="answers_running"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"Answer {self.id}"

@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 env = environ.Env()
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
-DATA_DIR = Path(env.str("PRECEPT_DATA_DIR", default=".data"))
+DATA_DIR = Path(env.str("PRECEPT_DATA_DIR", default="") or ".data")
 if not DATA_DIR.is_absolute():
     DATA_DIR = BASE_DIR / DATA_DIR
 

@@ -65,7 +65,7 @@ def _ingest(version: DocumentVersion, lease: Lease) -> None:
 def _read(version: DocumentVersion, lease: Lease) -> ExtractedText:
     if version.status == VersionStatus.ACCEPTED:
         return accepted_text(version)
-    extracted = extract_pdf(storage.get(version.object_key))
+    extracted = extract_pdf(storage.get(version.object_key), max_bytes=settings.MAX_UPLOAD_BYTES)
     accept(version=version, extracted=extracted, lease=lease)
     return extracted
 

@@ -165,7 +165,7 @@ CREATE FUNCTION documents_tenants_with_work() RETURNS SETOF uuid
     UNION
     SELECT tenant_id FROM documents_documentversion
         WHERE (status IN ('received', 'accepted') AND lease_until < now())
-           OR (waits_for_date AND effective_date <= current_date)
+           OR (waits_for_date AND effective_date <= current_date + 1)
 $$;
 """
 

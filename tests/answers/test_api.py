@@ -65,9 +65,7 @@ def test_an_answer_carries_claims_citations_and_exact_offsets(api, leave):
     _, document = leave
     answer = api.ask().json()
     assert answer["outcome"] == "answered"
-    assert answer["claims"] == [
-        {"text": "Annual leave allowance is 25 days.", "citations": [1]}
-    ]
+    assert answer["claims"] == [{"text": "Annual leave allowance is 25 days.", "citations": [1]}]
     [citation] = answer["citations"]
     assert citation["documentId"] == str(document.id)
     assert (citation["version"], citation["page"]) == (1, 2)
@@ -200,7 +198,10 @@ def test_somebody_elses_answer_is_not_there(api, bank):
     missing = uuid.uuid4()
     for method, path in (("get", ""), ("post", "/cancel"), ("post", "/feedback")):
         call = getattr(colleague.client, method)
-        theirs, nobodys = call(f"/v1/answers/{answer_id}{path}"), call(f"/v1/answers/{missing}{path}")
+        theirs, nobodys = (
+            call(f"/v1/answers/{answer_id}{path}"),
+            call(f"/v1/answers/{missing}{path}"),
+        )
         assert theirs.status_code == nobodys.status_code == 404
         assert theirs.content == nobodys.content
 
@@ -242,7 +243,9 @@ def test_a_mark_is_drawn_for_own_citations_of_that_page_only(api, bank, leave):
 def _yellow(png: bytes) -> int:
     image = Image.open(io.BytesIO(png)).convert("RGB")
     return sum(
-        count for count, (r, g, b) in image.getcolors(maxcolors=2**24) if r > 200 and g > 180 and b < 160
+        count
+        for count, (r, g, b) in image.getcolors(maxcolors=2**24)
+        if r > 200 and g > 180 and b < 160
     )
 
 
@@ -256,7 +259,9 @@ def test_a_source_one_may_not_read_is_not_there(api, bank, part):
     assert dict(theirs.headers) == dict(nobodys.headers)
 
 
-@pytest.mark.parametrize("part", ["/versions/2", "/versions/1/pages/3.png", "/versions/1/pages/0.png"])
+@pytest.mark.parametrize(
+    "part", ["/versions/2", "/versions/1/pages/3.png", "/versions/1/pages/0.png"]
+)
 def test_a_page_or_version_that_does_not_exist_is_not_there(api, leave, part):
     _, document = leave
     assert api.get(f"/v1/sources/{document.id}{part}").status_code == 404

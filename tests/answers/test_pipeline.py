@@ -189,3 +189,22 @@ def test_a_cancelled_attempt_stops_at_its_next_step(bank, two_policies):
         assert cancel_answer(answer=started.answer)
         list(run)
         assert Answer.objects.get(pk=started.answer.pk).outcome == Outcome.CANCELLED
+
+
+def test_an_attempt_whose_process_died_is_ended_by_the_sweep_and_recorded(bank, two_policies):
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    from answers.abandoned import end_abandoned_everywhere
+
+    employee, _ = two_policies
+    started = bank.start(employee, "How many days of annual leave?")
+    end_abandoned_everywhere()
+    with bank.scope():
+        assert Answer.objects.get(pk=started.answer.pk).state == "running"
+        Answer.objects.update(created_at=timezone.now() - timedelta(hours=1))
+    end_abandoned_everywhere()
+    with bank.scope():
+        assert Answer.objects.get(pk=started.answer.pk).outcome == Outcome.INTERRUPTED
+        assert AuditRecord.objects.filter(action="answer.attempted").count() == 1

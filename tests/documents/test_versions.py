@@ -9,7 +9,7 @@ from answers.pipeline import answer_question
 from answers.progress import Stage, Status
 from audit.models import AuditRecord
 from documents import services
-from documents.dispatch import dispatch_all
+from documents.dispatch import dispatch_tenant
 from documents.ingestion import job
 from documents.models import Document, DocumentVersion
 from tenants.models import SupersedePolicy
@@ -139,7 +139,7 @@ def test_a_version_is_not_in_force_before_its_effective_date(bank, leave):
     assert "25 days" in words(bank.ask(user, QUESTION))
     with bank.scope():
         DocumentVersion.objects.filter(pk=version.pk).update(effective_date=dt.date(2024, 1, 1))
-    dispatch_all()
+    dispatch_tenant(bank.tenant.id)
     assert "27 days" in words(bank.ask(user, QUESTION))
 
 

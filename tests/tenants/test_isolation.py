@@ -1,4 +1,4 @@
-"""Row-level security alone keeps two tenants apart, as the role the product runs as (rule 9)."""
+"""Row-level security alone keeps two tenants apart, as the role the product runs as."""
 
 import threading
 

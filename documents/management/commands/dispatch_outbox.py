@@ -2,12 +2,13 @@
 
 import signal
 import sys
+import time
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
 
-from documents.dispatch import dispatch_all
+from documents.dispatch import dispatch_all, run_sweeps
 
 
 class Command(BaseCommand):
@@ -22,6 +23,7 @@ class Command(BaseCommand):
             except OperationalError:
                 self.stderr.write("The database is not reachable; trying again.")
                 connection.close()
+                time.sleep(1)
 
     def _listen(self):
         connection.ensure_connection()
@@ -30,6 +32,7 @@ class Command(BaseCommand):
         while True:
             while dispatch_all():
                 pass
+            run_sweeps()
             # Woken by a commit, or by the sweep for leases that ran out and dates that came.
             for _ in raw.notifies(timeout=settings.OUTBOX_SWEEP_SECONDS, stop_after=1):
                 pass
