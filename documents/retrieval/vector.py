@@ -34,9 +34,11 @@ SELECT e.chunk_id, 1 - (e.vector::halfvec({dims}) <=> %(query)s::halfvec({dims})
 FROM documents_chunkembedding e
 WHERE e.tenant_id = %(tenant)s AND e.generation_id = %(generation)s AND e.live
   AND e.document_id = ANY(ARRAY(SELECT document_id FROM documents_readable(%(reader)s)))
+  {only_these}
 ORDER BY cosine DESC, e.chunk_id
 LIMIT %(limit)s
 """
+ONLY_THESE = "AND e.chunk_id = ANY(%(chunks)s)"
 
 HNSW = """
 SELECT chunk_id, cosine FROM (
@@ -107,15 +109,23 @@ def cosines(
     """Cosines of chunks the other leg found, for those the reader may use."""
     if not chunk_ids:
         return {}
-    statement = EXACT.replace("ORDER BY", "AND e.chunk_id = ANY(%(chunks)s)\nORDER BY")
-    hits = _run(statement, reader, generation, len(chunk_ids), query, chunks=list(chunk_ids))
+    hits = _run(EXACT, reader, generation, len(chunk_ids), query, chunks=list(chunk_ids))
     return {hit.chunk_id: hit.score for hit in hits}
 
 
 def _run(
-    statement: str, reader: UUID, generation: IndexGeneration, limit: int, query: np.ndarray, **more
+    statement: str,
+    reader: UUID,
+    generation: IndexGeneration,
+    limit: int,
+    query: np.ndarray,
+    chunks: Sequence[UUID] = (),
 ) -> list[Hit]:
-    sql = statement.format(dims=int(generation.dims), oversampling=HNSW_OVERSAMPLING)
+    sql = statement.format(
+        dims=int(generation.dims),
+        oversampling=HNSW_OVERSAMPLING,
+        only_these=ONLY_THESE if chunks else "",
+    )
     with connection.cursor() as cursor:
         cursor.execute(
             sql,
@@ -125,7 +135,7 @@ def _run(
                 "generation": generation.id,
                 "query": HalfVector(query).to_text(),
                 "limit": limit,
-                **more,
+                "chunks": list(chunks),
             },
         )
         return [Hit(chunk_id=row[0], score=row[1]) for row in cursor.fetchall()]
