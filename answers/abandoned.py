@@ -2,7 +2,9 @@
 
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import connection
+from django.db.models import Q
 from django.utils import timezone
 
 from tenants.scope import tenant_scope
@@ -11,24 +13,33 @@ from .models import Answer, AnswerState, Outcome, Reason
 from .services import end_answer
 
 # Longer than any attempt may take: three times the generator's timeout, and some.
-ABANDONED_AFTER = timedelta(minutes=10)
+ABANDONED_AFTER = timedelta(seconds=420 + 3 * settings.GENERATOR_TIMEOUT_SECONDS)
+# A stream gives a sign of life with each comment it sends; several in a row may fail.
+SILENT_AFTER = timedelta(seconds=45 + 3 * settings.STREAM_KEEPALIVE_SECONDS)
 
 
 def end_abandoned_everywhere() -> None:
     """For the dispatcher: in every tenant that has such attempts."""
-    older_than = timezone.now() - ABANDONED_AFTER
     with connection.cursor() as cursor:
-        cursor.execute("SELECT answers_tenants_with_abandoned(%s)", [older_than])
+        cursor.execute("SELECT answers_tenants_with_abandoned(%s, %s)", _limits())
         tenant_ids = [row[0] for row in cursor.fetchall()]
     for tenant_id in tenant_ids:
         with tenant_scope(tenant_id):
-            end_abandoned(older_than=older_than)
+            end_abandoned()
 
 
-def end_abandoned(*, older_than: datetime) -> int:
+def end_abandoned() -> int:
     """In the current tenant. Returns how many were ended, as interrupted."""
-    running = Answer.objects.filter(state=AnswerState.RUNNING, created_at__lt=older_than)
+    older_than, silent_since = _limits()
+    running = Answer.objects.filter(
+        Q(created_at__lt=older_than) | Q(alive_at__lt=silent_since), state=AnswerState.RUNNING
+    )
     return sum(
         end_answer(answer=answer, outcome=Outcome.INTERRUPTED, reason=Reason.DISCONNECTED)
         for answer in running
     )
+
+
+def _limits() -> tuple[datetime, datetime]:
+    now = timezone.now()
+    return now - ABANDONED_AFTER, now - SILENT_AFTER

@@ -12,6 +12,7 @@ from tenants.admin_base import PreceptForm, PreceptInline, PreceptModelAdmin, ho
 from tenants.models import Role
 
 from . import services
+from .admin_explanation import ExplanationPage
 from .models import Answer, ContextPermit, Feedback, Purpose, ReviewItem, ReviewState
 from .selectors import present_review, review_items, rule_of
 
@@ -27,7 +28,7 @@ class ReviewForm(PreceptForm):
 
 @admin.register(ReviewItem)
 class ReviewItemAdmin(PreceptModelAdmin):
-    view_roles = change_roles = (Role.REVIEWER, Role.TENANT_ADMIN)
+    view_roles = change_roles = (Role.REVIEWER,)
     section, order, plural = "Answers", 30, "Review queue"
     summary = "Drafts that failed a check, and answers somebody found unhelpful."
     empty_text = "Nothing to review. Blocked drafts and unhelpful answers appear by themselves."
@@ -111,7 +112,7 @@ class PermitInline(PreceptInline):
 
 
 @admin.register(Answer)
-class AnswerAdmin(PreceptModelAdmin):
+class AnswerAdmin(ExplanationPage, PreceptModelAdmin):
     """The question only for reviewers, the answer's words for nobody but its asker."""
 
     view_roles = (Role.TENANT_ADMIN, Role.REVIEWER, Role.AUDITOR)
@@ -123,6 +124,7 @@ class AnswerAdmin(PreceptModelAdmin):
     list_select_related = ["user"]
     search_fields = ["user__email", "user__name"]
     inlines = [PermitInline]
+    change_form_template = "admin/answers/answer/change_form.html"
 
     def visible_rows(self, request):
         return super().visible_rows(request).filter(purpose=Purpose.LIVE)
@@ -181,7 +183,7 @@ class AnswerAdmin(PreceptModelAdmin):
 
 @admin.register(Feedback)
 class FeedbackAdmin(PreceptModelAdmin):
-    view_roles = (Role.TENANT_ADMIN, Role.REVIEWER)
+    view_roles = (Role.REVIEWER,)
     section, order, plural = "Answers", 32, "Feedback"
     summary = "What people said of their answers."
     empty_text = "No feedback yet. People give it below an answer."

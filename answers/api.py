@@ -11,8 +11,10 @@ from rest_framework.views import APIView
 
 from tenants.api import Input, Problem
 from tenants.camel_case import CamelCaseJSONRenderer
+from tenants.models import TokenUse
 
 from . import services
+from .limits import RateLimited
 from .present import answer_object
 from .selectors import get_own_answer, present_answer
 from .transport import answer_to_the_end, event_stream
@@ -90,6 +92,7 @@ class FeedbackOutput(serializers.Serializer):
 
 
 class AnswersView(APIView):
+    token_uses = {"POST": TokenUse.ASK}
     renderer_classes = [CamelCaseJSONRenderer, EventStreamRenderer]
 
     @extend_schema(
@@ -112,6 +115,13 @@ class AnswersView(APIView):
                 code="request_id_conflict",
                 detail="This requestId was used for another question. Use a new one.",
             ) from None
+        except RateLimited as refused:
+            raise Problem(
+                status_code=429,
+                code="rate_limited",
+                detail=refused.sentence,
+                retry_after=refused.retry_after,
+            ) from None
         if request.accepted_renderer.media_type == EventStreamRenderer.media_type:
             return _stream(request, started)
         view = answer_to_the_end(user=request.user, started=started)
@@ -119,6 +129,8 @@ class AnswersView(APIView):
 
 
 class AnswerView(APIView):
+    token_uses = {"GET": TokenUse.ASK}
+
     @extend_schema(operation_id="getAnswer", responses=AnswerOutput)
     def get(self, request, answer_id: UUID) -> Response:
         """An own answer, authorised afresh: if a source was revoked, nothing of it is shown."""
@@ -127,15 +139,19 @@ class AnswerView(APIView):
 
 
 class CancelView(APIView):
+    token_uses = {"POST": TokenUse.ASK}
+
     @extend_schema(operation_id="cancelAnswer", request=None, responses=AnswerOutput)
     def post(self, request, answer_id: UUID) -> Response:
-        """Stop a running attempt at its next step."""
+        """End a running attempt; nothing of it is shown any more. One that has ended stays as it is."""
         answer = get_own_answer(user=request.user, answer_id=answer_id)
         services.cancel_answer(answer=answer)
         return Response(answer_object(present_answer(user=request.user, answer=answer)))
 
 
 class FeedbackView(APIView):
+    token_uses = {"POST": TokenUse.ASK}
+
     @extend_schema(operation_id="giveFeedback", request=FeedbackInput, responses=FeedbackOutput)
     def post(self, request, answer_id: UUID) -> Response:
         """Say whether an own answer helped."""
@@ -155,11 +171,17 @@ class FeedbackView(APIView):
 
 def _stream(request, started: services.Started) -> StreamingHttpResponse:
     response = StreamingHttpResponse(
-        event_stream(user=request.user, started=started, tenant_id=request.user.tenant_id),
+        event_stream(
+            user=request.user,
+            started=started,
+            tenant_id=request.user.tenant_id,
+            last_event_id=request.headers.get("Last-Event-ID", ""),
+        ),
         content_type="text/event-stream; charset=utf-8",
     )
-    response["Cache-Control"] = "no-store"
+    # Neither kept, nor held back to be compressed or collected.
+    response["Cache-Control"] = "no-store, no-transform"
     # Known before the answer is, so that a client can cancel while it waits.
     response["Content-Location"] = reverse("api_answer", args=[started.answer.id])
-    response["X-Accel-Buffering"] = "no"  # proxies must not hold status events back
+    response["X-Accel-Buffering"] = "no"
     return response

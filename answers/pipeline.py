@@ -6,19 +6,20 @@ from contextlib import contextmanager
 
 import structlog
 from django.conf import settings
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 
 from documents.embedding import get_embedder
 from documents.generations import serving_generation
 from documents.retrieval.search import SearchResult, SearchUnavailable, search
 
-from . import authority, services
+from . import authority, limits, services
 from .excerpts import excerpts
 from .generation import Generator, GeneratorUnavailable, get_generator
 from .grounding import GroundedAnswer, GroundingFailed, check
 from .models import Answer, Outcome, PermitStep, Reason
 from .progress import Finished, Stage, Status
 from .question_language import detect_question_language
+from .refusals import refusal
 from .reranking import RankingSettings, question_terms, rerank
 
 log = structlog.get_logger("precept.answers")
@@ -56,17 +57,21 @@ def answer_question(
             try:
                 yield from run.attempt()
                 break
-            except authority.SourcesChanged:
+            except authority.SourcesChanged as changed:
                 log.info("sources changed", answer=str(answer.id), attempt=attempt)
+                run.restarts.append({"attempt": attempt, "counted_out": changed.counted_out})
         else:
             run.end(Outcome.UNAVAILABLE, Reason.SOURCES_CHANGED)
     except Cancelled:
         run.end(Outcome.CANCELLED)
+    except limits.BudgetExceeded:
+        run.end(Outcome.UNAVAILABLE, Reason.BUDGET_EXCEEDED)
     except SearchUnavailable:
         log.exception("search", answer=str(answer.id))
         run.end(Outcome.UNAVAILABLE, Reason.SEARCH)
-    except authority.AuthorityUnavailable:
+    except (authority.AuthorityUnavailable, DatabaseError):
         log.exception("authority", answer=str(answer.id))
+        connection.close_if_unusable_or_obsolete()  # the ending needs one that works
         run.end(Outcome.UNAVAILABLE, Reason.AUTHORITY)
     except GeneratorExit:
         run.end(Outcome.INTERRUPTED, Reason.DISCONNECTED)
@@ -84,6 +89,7 @@ class _Run:
         self.answer = answer
         self.released = False
         self.timings: dict[str, int] = {}
+        self.restarts: list[dict[str, object]] = []
         self.fields: dict[str, object] = {}
 
     def use(self, generator: Generator) -> None:
@@ -93,6 +99,7 @@ class _Run:
     def attempt(self) -> Iterator[Status]:
         """One attempt. Each line is one step and one call to one room."""
         answer = self.answer
+        self.fields.pop("reason", None)  # an earlier attempt's
         answer.language = detect_question_language(answer.question, default=answer.language)
 
         yield from self.reach(Stage.SEARCHING)
@@ -132,23 +139,27 @@ class _Run:
                 all_or_nothing=True,
             )
         if not context.evidence:
-            self.end(Outcome.ABSTAINED, Reason.NO_EVIDENCE)
+            self.end(*refusal(answer))
             return
         try:
-            with self.timed("generate"):
+            with (
+                self.timed("generate"),
+                limits.token_budget(answer=answer, evidence=context.evidence) as budget,
+            ):
                 draft = self.generator.generate(
                     question=answer.question, language=answer.language, evidence=context.evidence
                 )
+                budget.spent(draft.tokens_in + draft.tokens_out)
             outcome = Outcome.ANSWERED
-            self.note_draft(draft)
         except GeneratorUnavailable as failure:
             log.warning("generator", answer=str(answer.id), reason=str(failure.reason))
             draft, outcome = excerpts(context.evidence), Outcome.EXCERPTS
             self.fields |= {"reason": Reason.MODEL}
+        self.note_draft(draft)
 
         yield from self.reach(Stage.VERIFYING)
         if not draft.claims:
-            self.end(Outcome.ABSTAINED, Reason.NO_EVIDENCE)
+            self.end(*refusal(answer))
             return
         try:
             with self.timed("verify"):
@@ -162,30 +173,29 @@ class _Run:
             self.release(context, grounded, outcome)
 
     def reach(self, stage: Stage) -> Iterator[Status]:
-        if not services.note_stage(answer=self.answer, stage=stage):
+        if not services.note_stage(answer=self.answer, stage=stage, known=self.known()):
             raise Cancelled
         yield Status(stage=stage)
 
     def release(
         self, context: authority.Admission, grounded: GroundedAnswer, outcome: Outcome
     ) -> None:
-        """Release and audit commit together; only then may anything leave."""
-        with transaction.atomic():
-            released = authority.release(
-                answer=self.answer,
-                context=context.permit,
-                grounded=grounded,
-                evidence=context.evidence,
-                finish=self.closing() | {"outcome": outcome},
-            )
-            if released is None:
-                raise Cancelled
-            services.record_attempt(answer=self.answer)
+        """Only once this has committed, with its audit record, may anything leave."""
+        released = authority.release(
+            answer=self.answer,
+            context=context.permit,
+            grounded=grounded,
+            evidence=context.evidence,
+            finish=self.closing() | {"outcome": outcome},
+        )
+        if released is None:
+            raise Cancelled
         self.released = authority.consume(permit=released.permit, caller=self.answer.user_id)
 
     def block(self, draft, evidence, failure: GroundingFailed) -> None:
         """A draft that fails any check is seen by reviewers only, and the asker gets a refusal."""
         sources = {chunk.number: str(chunk.document_id) for chunk in evidence}
+        ending = refusal(self.answer)
         with transaction.atomic():
             services.block_draft(
                 answer=self.answer,
@@ -201,16 +211,20 @@ class _Run:
                     for claim in draft.claims
                 ],
             )
-            self.end(Outcome.ABSTAINED, Reason.NO_EVIDENCE)
+            self.end(*ending)
 
     def end(self, outcome: Outcome, reason: Reason | str = "") -> None:
-        closing = self.closing()
-        closing.pop("reason", None)
-        services.end_answer(answer=self.answer, outcome=outcome, reason=reason, fields=closing)
+        services.end_answer(answer=self.answer, outcome=outcome, reason=reason, fields=self.known())
+
+    def known(self) -> dict[str, object]:
+        """What is known by now, whatever the outcome will be."""
+        return {name: value for name, value in self.closing().items() if name != "reason"}
 
     def closing(self) -> dict[str, object]:
+        restarts = {"restarts": self.restarts} if self.restarts else {}
         return {
             **self.fields,
+            "signals": {**self.fields.get("signals", {}), **restarts},
             "language": self.answer.language,
             "attempt": self.answer.attempt,
             "stage_timings": self.timings,

@@ -10,8 +10,8 @@ from .selectors import REFUSAL, AnswerView, CitationView
 MESSAGES = {
     Outcome.ABSTAINED: REFUSAL,
     Outcome.ACCESS_DENIED: (
-        "This may be answered in a document you have no access to. "
-        "Ask your department's administrator."
+        "This may be answered in a document you have no access to; "
+        "ask your department's administrator."
     ),
     Outcome.CANCELLED: "You cancelled this question.",
     Outcome.INTERRUPTED: "The connection was lost before an answer was ready. Ask again.",
@@ -24,6 +24,9 @@ UNAVAILABLE = {
     Reason.SEARCH: "The search is not available at the moment. Try again in a minute.",
     Reason.MODEL: "The model is not available at the moment. Try again in a minute.",
     Reason.AUTHORITY: "Access could not be checked just now, so nothing is shown. Try again.",
+    Reason.BUDGET_EXCEEDED: (
+        "The allowance for today does not cover this question. Ask again after midnight (UTC)."
+    ),
     Reason.SOURCES_CHANGED: "The documents behind this answer have changed. Ask again.",
     Reason.INTERNAL: "Something went wrong on our side. Try again in a minute.",
 }

@@ -194,10 +194,10 @@ def present_review(*, reviewer: User, item: ReviewItem) -> ReviewView:
     if item.kind == ReviewKind.FEEDBACK:
         return _released_for_review(reviewer, item)
     permits = item.answer.permits.all()
-    given = {document for permit in permits for document in permit.document_versions}
+    given = {pair for permit in permits for pair in permit.document_versions.items()}
     quoted = {quote["document"] for claim in item.draft for quote in claim["quotes"]}
-    titles = _readable_titles(reviewer, given | quoted)
-    is_whole = (given | quoted) <= set(titles)
+    titles = _readable_titles(reviewer, given)
+    is_whole = {document for document, _ in given} | quoted <= set(titles)
     claims = tuple(
         ReviewedClaim(
             text=claim["text"] if is_whole else None,
@@ -233,10 +233,16 @@ def _released_for_review(reviewer: User, item: ReviewItem) -> ReviewView:
     return ReviewView(item.reason, tuple(shown), is_whole)
 
 
-def _readable_titles(user: User, documents: set[str | None]) -> dict[str, str]:
-    wanted = [document for document in documents if document]
-    readable = readable_documents(user=user).filter(id__in=wanted)
-    return {str(document.id): document.title for document in readable}
+def _readable_titles(user: User, given: set[tuple[str, str]]) -> dict[str, str]:
+    """By document; of (document, version) only where the version is the one in force."""
+    found = readable_documents(user=user).filter(id__in={document for document, _ in given})
+    in_force = {str(document.id): document for document in found}
+    former = {
+        document
+        for document, version in given
+        if document in in_force and str(in_force[document].current_version_id) != version
+    }
+    return {key: document.title for key, document in in_force.items() if key not in former}
 
 
 def _reviewed(titles: dict[str, str], document: str | None, quote: str) -> ReviewedQuote:

@@ -2,17 +2,21 @@
 
 import hashlib
 import json
+import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from audit.services import record_action
 from tenants.models import User
 from tenants.selectors import current_tenant
 
+from . import limits
 from .models import (
     Answer,
     AnswerState,
@@ -24,6 +28,7 @@ from .models import (
     ReviewKind,
     ReviewState,
 )
+from .request_lock import one_at_a_time
 
 
 class RequestIdConflict(Exception):
@@ -45,28 +50,42 @@ def start_answer(
     question: str,
     language: str | None = None,
     purpose: Purpose = Purpose.LIVE,
+    counted: bool = True,
 ) -> Started:
     """Open an attempt, or find the one this request id already opened.
 
-    Raises ValidationError for an empty or too long question, RequestIdConflict.
+    A new attempt counts for the limits of its person and tenant, unless it is an evaluation's or
+    `counted` is False, for operators. Raises ValidationError for an empty or too long question,
+    RequestIdConflict, and RateLimited.
     """
     question = " ".join(question.split())
     _check_question(question, request_id)
     payload = json.dumps([question, language], ensure_ascii=False)
     digest = hashlib.sha256(payload.encode()).hexdigest()
-    try:
-        with transaction.atomic():
-            answer = Answer.objects.create(
-                user=user,
-                purpose=purpose,
-                request_id=request_id,
-                payload_digest=digest,
-                question=question,
-                language=language or current_tenant().default_language,
-            )
-        return Started(answer=answer, is_new=True)
-    except IntegrityError:
-        answer = Answer.objects.get(user=user, request_id=request_id)
+    if seen := _seen(user, request_id, digest):
+        return seen
+    with one_at_a_time(person=user.id, request_id=request_id):
+        if seen := _seen(user, request_id, digest):
+            return seen  # sent twice at once, and the other one was first
+        answer_id = uuid.uuid4()
+        if counted and purpose == Purpose.LIVE:
+            limits.take_place(person=user.id, answer_id=answer_id)
+        answer = Answer.objects.create(
+            id=answer_id,
+            user=user,
+            purpose=purpose,
+            request_id=request_id,
+            payload_digest=digest,
+            question=question,
+            language=language or current_tenant().default_language,
+        )
+    return Started(answer=answer, is_new=True)
+
+
+def _seen(user: User, request_id: str, digest: str) -> Started | None:
+    answer = Answer.objects.filter(user=user, request_id=request_id).first()
+    if answer is None:
+        return None
     if answer.payload_digest != digest:
         raise RequestIdConflict
     return Started(answer=answer, is_new=False)
@@ -84,13 +103,45 @@ def _check_question(question: str, request_id: str) -> None:
         raise ValidationError("requestId must have 1 to 100 characters.")
 
 
-def note_stage(*, answer: Answer, stage: str) -> bool:
-    """Where the attempt is, for whoever follows it. False when it was cancelled or has ended."""
+def note_stage(*, answer: Answer, stage: str, known: Mapping[str, object] | None = None) -> bool:
+    """Where the attempt is, for whoever follows it. False when it was cancelled or has ended.
+
+    `known` holds closing fields as far as they go: who ends it from outside records those.
+    """
     answer.stage = stage
+    fields = {**(known or {}), "stage": stage, "attempt": answer.attempt}
     return bool(
         Answer.objects.filter(
             pk=answer.pk, state=AnswerState.RUNNING, cancel_requested=False
-        ).update(stage=stage, attempt=answer.attempt)
+        ).update(**fields)
+    )
+
+
+def note_alive(*, answer: Answer) -> bool:
+    """The connection that runs the attempt is still there. False when the attempt has ended."""
+    return bool(
+        Answer.objects.filter(pk=answer.pk, state=AnswerState.RUNNING).update(
+            alive_at=timezone.now()
+        )
+    )
+
+
+def note_followed(*, answer: Answer) -> None:
+    """Another connection waits for the same attempt."""
+    Answer.objects.filter(pk=answer.pk, state=AnswerState.RUNNING).update(
+        followed_at=timezone.now()
+    )
+
+
+def leave_answer(*, answer: Answer, followed_within: timedelta) -> bool:
+    """The connection that ran the attempt is gone: it ends as interrupted, unless another follows."""
+    followed = Answer.objects.filter(
+        pk=answer.pk,
+        state=AnswerState.RUNNING,
+        followed_at__gte=timezone.now() - followed_within,
+    ).update(alive_at=None)
+    return not followed and end_answer(
+        answer=answer, outcome=Outcome.INTERRUPTED, reason=Reason.DISCONNECTED
     )
 
 
@@ -145,11 +196,14 @@ def record_attempt(*, answer: Answer) -> None:
     )
 
 
+@transaction.atomic
 def cancel_answer(*, answer: Answer) -> bool:
-    """Ask a running attempt to stop at its next step; nothing is released after this."""
-    return bool(
-        Answer.objects.filter(pk=answer.pk, state=AnswerState.RUNNING).update(cancel_requested=True)
-    )
+    """End a running attempt, whatever step it is at; nothing is released after this.
+
+    False when it had ended before.
+    """
+    Answer.objects.filter(pk=answer.pk, state=AnswerState.RUNNING).update(cancel_requested=True)
+    return end_answer(answer=answer, outcome=Outcome.CANCELLED)
 
 
 @transaction.atomic
@@ -159,6 +213,8 @@ def give_feedback(
     """Say whether an answer helped; saying it again replaces what was said."""
     if answer.state != AnswerState.FINISHED:
         raise ValidationError("The answer is still being made.")
+    if answer.outcome in (Outcome.CANCELLED, Outcome.INTERRUPTED):
+        raise ValidationError("This question was not answered; there is nothing to judge.")
     feedback, _ = Feedback.objects.update_or_create(
         answer=answer,
         defaults={
@@ -172,7 +228,13 @@ def give_feedback(
         ReviewItem.objects.update_or_create(
             answer=answer,
             kind=ReviewKind.FEEDBACK,
-            defaults={"reason": "Marked as not helpful", "state": ReviewState.OPEN},
+            defaults={
+                "reason": "Marked as not helpful",
+                "state": ReviewState.OPEN,
+                "note": "",
+                "closed_by": None,
+                "closed_at": None,
+            },
         )
     record_action(
         action="answer.feedback",

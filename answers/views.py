@@ -15,6 +15,7 @@ from tenants.views import personal_page
 
 from . import services
 from .answer_page import answer_page
+from .limits import RateLimited
 from .selectors import (
     feedback_on,
     get_own_answer,
@@ -38,6 +39,10 @@ def ask(request: HttpRequest) -> HttpResponse:
         started = _start(request, question)
     except ValidationError as error:
         return _ask_page(request, question=question, error=" ".join(error.messages), status=400)
+    except RateLimited as refused:
+        page = _ask_page(request, question=question, error=refused.sentence, status=429)
+        page["Retry-After"] = str(refused.retry_after)
+        return page
     view = answer_to_the_end(user=request.user, started=started)
     return redirect("answer", answer_id=view.answer.id)
 

@@ -1,5 +1,7 @@
 """The append-only, hash-chained record. Foreign keys to nobody: it outlives what it describes."""
 
+import uuid
+
 from django.db import models
 
 from tenants.scope import TenantManager, tenant_of_new_row
@@ -8,6 +10,8 @@ from tenants.scope import TenantManager, tenant_of_new_row
 class AuditRecord(models.Model):
     """One thing that happened. seq, at and both hashes are written by a database trigger."""
 
+    # Not a counter: one that all tenants share would tell how much happens in the others.
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     tenant_id = models.UUIDField(default=tenant_of_new_row, editable=False)
     seq = models.BigIntegerField(editable=False, default=0)
     at = models.DateTimeField(editable=False, auto_now_add=True)

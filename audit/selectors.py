@@ -1,12 +1,17 @@
 """Reading and verifying the record."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
 
 from django.db import connection
+from django.db.models import Q
 
 from tenants.scope import current_tenant_id
+
+from .models import AuditRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +20,20 @@ class Break:
 
     seq: int
     reason: str
+
+
+def records_about(
+    *, actions: Sequence[str], since: datetime, ids: Mapping[str, Iterable[UUID]], limit: int = 500
+) -> list[AuditRecord]:
+    """Records of these actions from a moment on whose object of one of these names is one of these.
+
+    Oldest first, at most `limit`.
+    """
+    named = Q()
+    for name, keys in ids.items():
+        named |= Q(**{f"object_ids__{name}__in": [str(key) for key in keys]})
+    found = AuditRecord.objects.filter(named, action__in=actions, at__gte=since)
+    return list(found.order_by("seq")[:limit])
 
 
 def verify_chain() -> tuple[int, list[Break]]:

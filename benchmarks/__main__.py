@@ -5,6 +5,7 @@ import platform
 
 BENCHMARKS = {
     "obliqa": "recall@10 and MAP@10 of each retrieval leg on the ObliQA rulebooks",
+    "refusal_timing": "whether the time of a refusal tells restricted from absent",
 }
 
 

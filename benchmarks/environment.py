@@ -22,3 +22,15 @@ def set_up() -> None:
     import django
 
     django.setup()
+
+
+def analyze() -> None:
+    """Fresh statistics, as autovacuum would have made them some time after the data came."""
+    import psycopg
+    from django.conf import settings
+
+    from config.embedded_postgres import ensure_running
+
+    server = ensure_running(data_dir=settings.DATA_DIR)
+    with psycopg.connect(server.owner_url, autocommit=True) as owner:
+        owner.execute("ANALYZE")

@@ -1,7 +1,13 @@
 """Who may read what: the one rule, asked three ways.
 
+- may this person read this document: `may_read`, `get_readable_document`
+- which documents may this person read: `readable_documents`
+- who may read this document: `who_may_read`
+
 The rule itself is the SQL function documents_readable(reader) of migration 0002. The retrieval legs
-and the authority put it into their own statements; everything else comes through here.
+and the authority put it into their own statements; everything else comes through here. Through what
+somebody reads, and who gains or loses by a change, is in `effective_access`; why something cannot be
+read, in `standing`. Both ask the same function.
 """
 
 from uuid import UUID
@@ -26,8 +32,13 @@ def readable_documents(*, user: User) -> QuerySet[Document]:
     return Document.objects.filter(id__in=readable).select_related("current_version", "department")
 
 
+def may_read(*, user: User, document_id: UUID) -> bool:
+    """May this person read this document, in the version in force?"""
+    return readable_documents(user=user).filter(pk=document_id).exists()
+
+
 def get_readable_document(*, user: User, document_id: UUID) -> Document:
-    """May this person read this document? Raises NotFound when not, or when it is not there."""
+    """The document, if this person may read it. Raises NotFound when not, or when there is none."""
     document = readable_documents(user=user).filter(pk=document_id).first()
     if document is None:
         raise NotFound("There is nothing here.")
@@ -44,11 +55,11 @@ def get_readable_version(*, user: User, document_id: UUID, number: int) -> Docum
 
 
 def who_may_read(*, document: Document) -> QuerySet[User]:
-    """Who may read this document, if it is citable? Derived from the same grants and memberships."""
+    """Who may read this document now?"""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT u.id FROM tenants_user u WHERE u.tenant_id = %s AND %s IN"
-            " (SELECT document_id FROM documents_readable(u.id))",
+            "SELECT u.id FROM tenants_user u CROSS JOIN LATERAL documents_readable(u.id) r"
+            " WHERE u.tenant_id = %s AND r.document_id = %s",
             [current_tenant_id(), document.id],
         )
         ids = [row[0] for row in cursor.fetchall()]

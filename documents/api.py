@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
@@ -12,6 +13,7 @@ from rest_framework.views import APIView
 from tenants import selectors as people
 from tenants.api import Input
 from tenants.camel_case import CamelCaseJSONParser, snake
+from tenants.models import TokenUse
 
 from . import services
 from .access import get_manageable_document
@@ -68,11 +70,17 @@ class GrantInput(Input):
     to = serializers.CharField(max_length=300)
 
 
+class PageQuery(serializers.Serializer):
+    page = serializers.IntegerField(required=False, default=1, min_value=1, max_value=10_000)
+
+
 class DocumentsView(APIView):
+    token_uses = {"GET": TokenUse.READ, "POST": TokenUse.DOCUMENTS}
     parser_classes = [MultiPartParser]
 
     @extend_schema(
         operation_id="listDocuments",
+        parameters=[PageQuery],
         responses=inline_serializer(
             "DocumentList",
             {
@@ -83,7 +91,9 @@ class DocumentsView(APIView):
     )
     def get(self, request) -> Response:
         """The documents the caller may read, by title, 50 a page (`?page=2`)."""
-        page = _page_number(request)
+        wanted = PageQuery(data=request.query_params)
+        wanted.is_valid(raise_exception=True)
+        page = wanted.validated_data["page"]
         documents = list(
             list_readable_documents(user=request.user)[(page - 1) * PAGE_SIZE :][: PAGE_SIZE + 1]
         )
@@ -109,7 +119,7 @@ class DocumentsView(APIView):
         department = _department(request.user, fields.pop("department"))
         _, submission = services.create_document(
             actor=request.user,
-            upload=services.Upload(data=file.read(), name=file.name),
+            upload=_upload(file),
             department=department,
             subjects=[_subject(to) for to in grants],
             owner=request.user,
@@ -119,6 +129,8 @@ class DocumentsView(APIView):
 
 
 class DocumentView(APIView):
+    token_uses = {"DELETE": TokenUse.DOCUMENTS}
+
     @extend_schema(operation_id="deleteDocument", responses={204: None})
     def delete(self, request, document_id: UUID) -> Response:
         """Delete a document one administers; it can be cited by nobody from now on."""
@@ -128,6 +140,7 @@ class DocumentView(APIView):
 
 
 class VersionsView(APIView):
+    token_uses = {"POST": TokenUse.DOCUMENTS}
     parser_classes = [MultiPartParser]
 
     @extend_schema(
@@ -140,11 +153,10 @@ class VersionsView(APIView):
         document = get_manageable_document(user=request.user, document_id=document_id)
         data = VersionInput(data=_snake(request.data))
         data.is_valid(raise_exception=True)
-        file = data.validated_data["file"]
         submission = services.submit_version(
             actor=request.user,
             document=document,
-            upload=services.Upload(data=file.read(), name=file.name),
+            upload=_upload(data.validated_data["file"]),
             effective_date=data.validated_data.get("effective_date"),
         )
         state = version_state(submission.version)
@@ -154,6 +166,7 @@ class VersionsView(APIView):
 
 
 class GrantsView(APIView):
+    token_uses = dict.fromkeys(("GET", "POST", "DELETE"), TokenUse.DOCUMENTS)
     parser_classes = [CamelCaseJSONParser]
 
     @extend_schema(operation_id="listGrants", responses=GrantOutput(many=True))
@@ -206,11 +219,9 @@ def _document(document: Document) -> dict[str, object]:
     }
 
 
-def _page_number(request) -> int:
-    try:
-        return max(1, min(int(request.query_params.get("page", 1)), 10_000))
-    except ValueError:
-        return 1
+def _upload(file) -> services.Upload:
+    # One byte more than allowed is enough to be refused for its size.
+    return services.Upload(data=file.read(settings.MAX_UPLOAD_BYTES + 1), name=file.name)
 
 
 def _snake(data) -> dict[str, object]:

@@ -24,7 +24,10 @@ class DocumentCommand(EachTenantCommand):
         document = Document.objects.filter(pk=key, deleted_at=None).first()
         if document is None:
             raise NotFound(f"There is no document {key}.")
-        return self.run_on(document, **options)
+        try:
+            return self.run_on(document, **options)
+        except NotFound as error:  # it names something else: no reason to look in other tenants
+            raise CommandError(str(error)) from None
 
     def run_on(self, document: Document, **options) -> object:
         raise NotImplementedError

@@ -5,7 +5,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 from django_q.tasks import async_task
 
@@ -77,7 +77,8 @@ def _dispatch_abandoned(tenant_id: UUID) -> int:
 
 def _enqueue(tenant_id: UUID, version_id: UUID) -> None:
     async_task("documents.tasks.ingest_version", str(tenant_id), str(version_id))
-    # Nobody holds the lease yet; if nobody takes it by then, the hand-over itself was lost.
-    DocumentVersion.objects.filter(pk=version_id).update(
-        lease=None, lease_until=timezone.now() + HAND_OVER_WITHIN
-    )
+    # If nobody takes the lease by then, the hand-over itself was lost. Who holds one keeps it:
+    # `ingest --inline` works on a version whose event still waits here.
+    DocumentVersion.objects.filter(
+        Q(lease=None) | Q(lease_until__lt=timezone.now()), pk=version_id
+    ).update(lease=None, lease_until=timezone.now() + HAND_OVER_WITHIN)

@@ -235,8 +235,15 @@ def reinstate_version(*, actor: User | None, version: DocumentVersion) -> None:
     _check_may_manage(actor, document)
     if version.status != VersionStatus.SEARCHABLE:
         raise ValidationError("Only a version that is searchable can be put back in force.")
+    if version.effective_date and version.effective_date > timezone.localdate():
+        raise ValidationError(
+            f"This version holds from {version.effective_date:%d/%m/%Y} and not before."
+        )
     lock_documents([document.id])
-    Document.objects.filter(pk=document.pk).update(current_version=version)
+    changes = {"current_version": version}
+    if version.effective_date:
+        changes["effective_date"] = version.effective_date
+    Document.objects.filter(pk=document.pk).update(**changes)
     record_action(
         action="document.version_reinstated",
         actor=_id(actor),
@@ -249,9 +256,7 @@ def reinstate_version(*, actor: User | None, version: DocumentVersion) -> None:
 def retry_version(*, actor: User | None, version: DocumentVersion) -> None:
     """Try a failed version again from the beginning."""
     _check_may_manage(actor, version.document)
-    if version.status != VersionStatus.FAILED:
-        raise ValidationError("Only a failed version can be tried again.")
-    DocumentVersion.objects.filter(pk=version.pk).update(
+    reset = DocumentVersion.objects.filter(pk=version.pk, status=VersionStatus.FAILED).update(
         status=VersionStatus.ACCEPTED if version.accepted_at else VersionStatus.RECEIVED,
         failure_code="",
         failure_reason="",
@@ -259,6 +264,8 @@ def retry_version(*, actor: User | None, version: DocumentVersion) -> None:
         lease=None,
         lease_until=None,
     )
+    if not reset:
+        raise ValidationError("Only a failed version can be tried again.")
     queue_ingestion(version)
     record_action(
         action="document.version_retried",

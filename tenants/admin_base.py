@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.widgets import AutocompleteSelect
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse
@@ -20,7 +21,7 @@ from .models import Role
 from .selectors import NotFound, roles_of
 
 # What a filter may ask of a field; everything else could be used to guess at hidden columns.
-_LOOKUPS = {"", "exact", "id__exact", "isnull", "in", "gte", "lt", "year", "month", "day"}
+_LOOKUPS = {"", "exact", "id__exact", "isnull", "isempty", "in", "gte", "lt"}
 
 
 class Refused(Exception):
@@ -68,6 +69,14 @@ class PreceptForm(forms.ModelForm):
             self.add_error(field if field in self.fields else None, errors)
 
 
+class Autocomplete(AutocompleteSelect):
+    """A value that is no id selects nothing; Django would raise while it shows the form again."""
+
+    def optgroups(self, name, value, attr=None):
+        key = self.field.remote_field.model._meta.pk
+        return super().optgroups(name, [one for one in value if _is_key(key, one)], attr)
+
+
 class RoleGate:
     """What model admins and inlines share: the role table and choices within the caller's scope."""
 
@@ -105,6 +114,8 @@ class RoleGate:
         choices = self.choices_for(request, db_field.name)
         if choices is not None:
             kwargs["queryset"] = choices
+        if db_field.name in self.get_autocomplete_fields(request):
+            kwargs["widget"] = Autocomplete(db_field, self.admin_site)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def formfield_for_dbfield(self, db_field, request, **kwargs):
@@ -155,15 +166,26 @@ class PreceptModelAdmin(RoleGate, admin.ModelAdmin):
         context = {"title": self.page_name, "page_name": self.page_name, **(extra_context or {})}
         return super().changelist_view(request, context)
 
+    def get_search_results(self, request, queryset, search_term):
+        # The list's form refuses NUL; what autocomplete sends arrives here as it is.
+        return super().get_search_results(request, queryset, search_term.replace("\x00", ""))
+
+    def get_changeform_initial_data(self, request) -> dict[str, str]:
+        return {}  # a link fills in nothing
+
     def get_queryset(self, request) -> models.QuerySet:
         if not self.has_view_permission(request):
             return super().get_queryset(request).none()
         return self.visible_rows(request)
 
     def lookup_allowed(self, lookup, value, request) -> bool:
+        if "\x00" in str(value):
+            return False  # PostgreSQL would raise
         for item in self.get_list_filter(request):
             name = item[0] if isinstance(item, list | tuple) else item
             if not isinstance(name, str):
+                if lookup == getattr(name, "parameter_name", None):
+                    return True  # a filter of our own, which asks what it likes of any value
                 continue
             rest = lookup.removeprefix(f"{name}__") if lookup != name else ""
             if rest in _LOOKUPS and rest != lookup:

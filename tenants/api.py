@@ -1,6 +1,13 @@
 """What every API room shares: strict input and errors as application/problem+json."""
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from http import HTTPStatus
+
+from django.core.exceptions import (
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    ValidationError,
+)
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, serializers, status
@@ -25,10 +32,11 @@ class Input(serializers.Serializer):
 class Problem(exceptions.APIException):
     """An error with a stable code. Its sentence never hints at what the caller may not see."""
 
-    def __init__(self, *, status_code: int, code: str, detail: str):
+    def __init__(self, *, status_code: int, code: str, detail: str, retry_after: int | None = None):
         super().__init__(detail=detail, code=code)
         self.status_code = status_code
         self.stable_code = code
+        self.wait = retry_after  # seconds; REST framework's name for it
 
 
 def problem_handler(exc: Exception, context: dict) -> Response | None:
@@ -55,12 +63,18 @@ def problem_handler(exc: Exception, context: dict) -> Response | None:
             headers["WWW-Authenticate"] = exc.auth_header
         if getattr(exc, "wait", None):
             headers["Retry-After"] = str(int(exc.wait))
+    elif isinstance(exc, RequestDataTooBig):
+        code, http_status = "too_large", status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+        detail = "The request is too large."
+    elif isinstance(exc, SuspiciousOperation):
+        code, http_status = "invalid", status.HTTP_400_BAD_REQUEST
+        detail = "The request cannot be read."
     else:
         return None
     set_rollback()
     body = {
         "type": "about:blank",
-        "title": detail.split(".")[0],
+        "title": HTTPStatus(http_status).phrase,
         "status": http_status,
         "code": code,
         "detail": detail,
@@ -75,6 +89,8 @@ def problem_handler(exc: Exception, context: dict) -> Response | None:
 @extend_schema(exclude=True)
 class NothingHereView(APIView):
     """Paths under /v1/ that no room serves answer like objects that are not there."""
+
+    token_uses = None
 
     def initial(self, request, *args, **kwargs):
         super().initial(request, *args, **kwargs)

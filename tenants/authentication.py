@@ -1,13 +1,15 @@
 """Sign-in by e-mail and password, sessions and bearer tokens."""
 
+from uuid import UUID
+
 from allauth.account.adapter import DefaultAccountAdapter
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import make_password
-from rest_framework import authentication, exceptions
+from rest_framework import authentication, exceptions, permissions
 
 from . import selectors, services
-from .models import User
-from .scope import tenant_scope
+from .models import ApiToken, TokenUse, User
+from .scope import ScopeConflict, tenant_scope
 
 
 class EmailBackend(ModelBackend):
@@ -43,6 +45,10 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request) -> bool:
         return False
 
+    def set_password(self, user: User, password: str) -> None:
+        """One's own, from the account page: recorded like one that an administrator sets."""
+        services.set_password(user=user, password=password, actor=user)
+
 
 class SessionAuthentication(authentication.SessionAuthentication):
     """Session + CSRF; an unauthenticated call answers 401, not 403."""
@@ -60,15 +66,56 @@ class BearerAuthentication(authentication.BaseAuthentication):
             return None
         token = token.strip()
         tenant_id = selectors.tenant_of_token(token)
-        if tenant_id is not None:
+        row = self._use(tenant_id, token) if tenant_id is not None else None
+        if row is not None:
+            request._request.enter_tenant(tenant_id)
+            return row.user, row
+        raise exceptions.AuthenticationFailed("The token is not valid; ask for a new one.")
+
+    @staticmethod
+    def _use(tenant_id: UUID, token: str) -> ApiToken | None:
+        """The row of a usable token. None also when a session of another tenant came with it."""
+        try:
             with tenant_scope(tenant_id):
                 row = selectors.usable_token(token)
                 if row is not None:
                     services.note_token_use(token=row)
-            if row is not None:
-                request._request.enter_tenant(tenant_id)
-                return row.user, row
-        raise exceptions.AuthenticationFailed("The token is not valid; ask for a new one.")
+                return row
+        except ScopeConflict:
+            return None
 
     def authenticate_header(self, request) -> str:
         return 'Bearer realm="precept", error="invalid_token"'
+
+
+class TokenScope(permissions.BasePermission):
+    """A token opens only what it was issued for; a session opens all that its person may do.
+
+    A view says `token_uses = {"GET": TokenUse.READ, …}`, or None for any token. A method that it
+    does not name is open to no token: the check comes before the object is looked for.
+    """
+
+    def has_permission(self, request, view) -> bool:
+        if not isinstance(request.auth, ApiToken):
+            return True
+        allowed = getattr(view, "token_uses", {})
+        if allowed is None or request.method == "OPTIONS":
+            return True
+        wanted = allowed.get("GET" if request.method == "HEAD" else request.method)
+        if wanted is None and request.method not in view.allowed_methods:
+            return True  # 405 says more
+        if wanted is None or wanted not in request.auth.uses:
+            raise InsufficientScope(wanted)
+        return True
+
+
+class InsufficientScope(exceptions.PermissionDenied):
+    """403 with the use that is missing, as RFC 6750 names it."""
+
+    stable_code = "insufficient_scope"
+
+    def __init__(self, wanted: TokenUse | None):
+        use = f"“{wanted.label.lower()}”" if wanted else "this"
+        super().__init__(f"The token was not issued for {use}. Ask for one that was.")
+        scope = f', scope="{wanted}"' if wanted else ""
+        self.auth_header = f'Bearer realm="precept", error="insufficient_scope"{scope}'

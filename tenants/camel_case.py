@@ -1,5 +1,6 @@
 """JSON travels in camelCase; Python keeps snake_case. The border between the two."""
 
+import json
 import re
 
 from rest_framework import exceptions, parsers, renderers
@@ -29,7 +30,12 @@ class CamelCaseJSONRenderer(renderers.JSONRenderer):
 
 class CamelCaseJSONParser(parsers.JSONParser):
     def parse(self, stream, media_type=None, parser_context=None):
-        data = super().parse(stream, media_type, parser_context)
-        if not isinstance(data, dict):
-            raise exceptions.ParseError("The body must be a JSON object.")
-        return rename_keys(data, snake)
+        try:
+            data = super().parse(stream, media_type, parser_context)
+            if not isinstance(data, dict):
+                raise exceptions.ParseError("The body must be a JSON object.")
+            # Half of a surrogate pair is JSON but not text: no answer could repeat it.
+            json.dumps(data, ensure_ascii=False).encode()
+            return rename_keys(data, snake)
+        except (RecursionError, UnicodeEncodeError):
+            raise exceptions.ParseError("The body is not the JSON of this API.") from None

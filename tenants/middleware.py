@@ -1,10 +1,11 @@
-"""Opens the tenant scope of the signed-in person for the length of a request (rule 1)."""
+"""Opens the tenant scope of the signed-in person for the length of a request; refuses odd encodings."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from urllib.parse import unquote
 
 from django.contrib.auth import SESSION_KEY
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 
 from . import selectors
 from .scope import tell_database, tenant_scope
@@ -24,4 +25,23 @@ class TenantMiddleware:
             tenant_id = selectors.tenant_of_user(request.session.get(SESSION_KEY))
             if tenant_id is not None:
                 request.enter_tenant(tenant_id)
-            return self.get_response(request)
+            response = self.get_response(request)
+        # What one person may read is kept by nobody on the way, unless a view knows better.
+        response.setdefault("Cache-Control", "private, no-store")
+        return response
+
+
+class PlainTextMiddleware:
+    """Text that is not UTF-8, or that PostgreSQL cannot hold, is refused before anything reads it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        charset = request.content_params.get("charset", "utf-8")
+        address = unquote(request.META.get("QUERY_STRING", "") + request.path_info)
+        if charset.lower() not in ("utf-8", "utf8", "us-ascii") or "\x00" in address:
+            return HttpResponseBadRequest(
+                "The request is not plain UTF-8 text.", content_type="text/plain; charset=utf-8"
+            )
+        return self.get_response(request)

@@ -3,6 +3,7 @@
 import uuid
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower
 
@@ -194,16 +195,37 @@ class GroupMembership(TenantOwned):
         return f"{self.user} in {self.group}"
 
 
+class TokenUse(models.TextChoices):
+    """What a token may be used for, within what its person may do."""
+
+    READ = "read", "Read documents"
+    ASK = "ask", "Ask questions"
+    DOCUMENTS = "documents", "Manage documents"
+
+
+def every_use() -> list[str]:
+    return [str(use) for use in TokenUse]
+
+
 class ApiToken(TenantOwned):
     """A bearer token. Only its SHA-256 is kept; the token itself is shown once."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
     digest = models.CharField(max_length=64, unique=True)
+    uses = ArrayField(models.CharField(max_length=16, choices=TokenUse), default=every_use)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="token_has_known_uses",
+                condition=models.Q(uses__len__gt=0, uses__contained_by=every_use()),
+            )
+        ]
 
     def __str__(self) -> str:
         return f"Token of {self.user}"

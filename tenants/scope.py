@@ -15,6 +15,7 @@ from uuid import UUID
 
 from django.db import connection, models
 from django.db.backends.signals import connection_created
+from psycopg import OperationalError
 from psycopg.pq import TransactionStatus
 
 SETTING = "precept.tenant"
@@ -69,7 +70,15 @@ def tell_database() -> None:
         return  # connection_created tells it when it opens
     if raw.info.transaction_status == TransactionStatus.INERROR:
         return  # the rollback restores what held before this scope opened
-    _write_setting(raw)
+    try:
+        _write_setting(raw)
+    except OperationalError:
+        if not raw.closed:
+            raise
+        # The server ended it, and the setting with it. Outside a transaction the next query opens
+        # another, which is told then; inside one the next query says what happened.
+        if not connection.in_atomic_block:
+            connection.close()
 
 
 def _write_setting(raw) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from django.contrib.auth.password_validation import validate_password
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import IntegrityError, connection, transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
@@ -18,12 +18,14 @@ from .models import (
     Department,
     Group,
     GroupMembership,
+    RefusalPolicy,
     Role,
     RoleAssignment,
     Tenant,
     User,
+    every_use,
 )
-from .scope import tenant_scope
+from .scope import current_tenant_id, tenant_scope
 from .selectors import roles_of, token_digest
 
 TOKEN_LIFETIME = timedelta(days=90)
@@ -54,6 +56,33 @@ def create_tenant(
             raise ValidationError(f"The short name '{slug}' is taken; choose another.") from None
         record_action(action="tenant.created", actor=None, object_ids={"tenant": tenant.id})
     return tenant
+
+
+@transaction.atomic
+def set_refusal_policy(*, policy: RefusalPolicy, reason: str, actor: User | None = None) -> bool:
+    """How this tenant refuses; a compliance decision. True if it changed.
+
+    `actor` None is the platform's operator. Raises PermissionDenied for anybody but a tenant
+    administrator, ValidationError without a written reason.
+    """
+    if actor is not None and Role.TENANT_ADMIN not in roles_of(actor):
+        raise PermissionDenied("Only a tenant administrator changes this policy.")
+    reason = " ".join(reason.replace("\x00", "").split())
+    if not reason:
+        raise ValidationError({"reason": "Write why; the reason is kept in the audit record."})
+    tenant = Tenant.objects.select_for_update().get(pk=current_tenant_id())
+    former, policy = tenant.refusal_policy, RefusalPolicy(policy)
+    if former == policy:
+        return False
+    tenant.refusal_policy = policy
+    tenant.save(update_fields=["refusal_policy"])
+    record_action(
+        action="tenant.refusal_policy_set",
+        actor=actor and actor.id,
+        object_ids={"tenant": tenant.id},
+        facts={"from": former, "to": policy.value, "reason": reason[:300]},
+    )
+    return True
 
 
 @transaction.atomic
@@ -100,6 +129,7 @@ def set_user_active(*, user: User, active: bool, actor: User | None = None) -> b
     """Deactivating ends every session and admission of the person at once. True if it changed."""
     if actor == user and not active:
         raise ValidationError("You cannot deactivate yourself; ask another administrator.")
+    lock_people([user.pk])
     changed = User.objects.filter(pk=user.pk).exclude(is_active=active).update(is_active=active)
     user.is_active = active
     if changed:
@@ -294,17 +324,34 @@ def get_or_create_department(*, name: str) -> Department:
 
 @transaction.atomic
 def issue_token(
-    *, user: User, lifetime: timedelta = TOKEN_LIFETIME, actor: User | None = None
+    *,
+    user: User,
+    uses: Iterable[str] | None = None,
+    lifetime: timedelta = TOKEN_LIFETIME,
+    actor: User | None = None,
 ) -> tuple[ApiToken, str]:
-    """(row, token). The token is shown this once; only its digest is kept."""
+    """(row, token). The token is shown this once; only its digest is kept.
+
+    `uses` is what it may be used for; None is everything its person may do. Raises ValidationError
+    for no use or one that there is not, and for a lifetime that has passed.
+    """
+    wanted = every_use() if uses is None else sorted({str(use) for use in uses})
+    if not wanted or not set(wanted) <= set(every_use()):
+        raise ValidationError(f"Say what the token is for: {', '.join(every_use())}.")
+    if lifetime <= timedelta():
+        raise ValidationError("The token would have expired already; give it a day at least.")
     token = f"precept_{secrets.token_urlsafe(32)}"
     row = ApiToken.objects.create(
-        user=user, digest=token_digest(token), expires_at=timezone.now() + lifetime
+        user=user,
+        digest=token_digest(token),
+        uses=wanted,
+        expires_at=timezone.now() + lifetime,
     )
     record_action(
         action="token.issued",
         actor=actor and actor.id,
         object_ids={"token": row.id, "user": user.id},
+        facts={"uses": wanted},
     )
     return row, token
 

@@ -41,6 +41,10 @@ def database(tmp_path_factory, django_db_blocker):
         # The slow hash protects passwords, not tests.
         settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
         settings.OBJECT_STORE_DIR = tmp_path_factory.mktemp("objects")
+        # Tests ask more than a person does; those about limits set them.
+        for limit in ("QUESTIONS_PER_MINUTE", "CONCURRENT_ANSWERS", "TOKENS_PER_DAY"):
+            setattr(settings, f"PERSON_{limit}", 10**9)
+            setattr(settings, f"TENANT_{limit}", 10**9)
         # Processes the tests start use the same database and store.
         yield {
             "DATABASE_URL": application,

@@ -8,5 +8,6 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright runs an
 os.environ.setdefault("PRECEPT_JOB_LEASE_SECONDS", "3")
 os.environ.setdefault("PRECEPT_OUTBOX_SWEEP_SECONDS", "1")
 os.environ.setdefault("PRECEPT_AUTHORITY_LOCK_TIMEOUT_MS", "30000")
+os.environ.setdefault("PRECEPT_AUTHORITY_BUDGET_MS", "60000")
 for name in ("DATABASE_URL", "PRECEPT_DATABASE_ROLE", "PRECEPT_GENERATOR", "PRECEPT_EMBEDDER"):
     os.environ.pop(name, None)

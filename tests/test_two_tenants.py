@@ -259,6 +259,7 @@ COMMANDS = {
     "revoke": lambda m, t: [str(t["document"].pk), "--to", "group:everyone"],
     "run_evaluation": None,
     "set_life_cycle": lambda m, t: [str(t["document"].pk), "draft"],
+    "set_policy": None,
     "verify_audit": None,
 }
 

@@ -9,24 +9,10 @@ from django.db import connection
 
 from answers.evidence import Evidence
 from answers.models import Answer, ContextPermit, PermitStep
-from documents.models import Chunk
-from tenants.scope import current_tenant_id
 
+from .counting import count_out_passages
 from .errors import AuthorityUnavailable, SourcesChanged
-from .locks import decision, lock_shared
-
-# Read after the locks, in a statement of its own: a revocation that committed first is seen here.
-ELIGIBLE = """
-SELECT c.id, c.document_id, c.version_id, v.number, d.title, d.reference, c.text, c.sha256,
-       c.start, c."end", c.page, c.section, c.language, d.effective_date, d.withdrawn_date,
-       d.life_cycle, d.access_revision, u.access_revision
-FROM documents_readable(%(reader)s) r
-JOIN documents_chunk c ON c.document_id = r.document_id AND c.version_id = r.version_id
-JOIN documents_documentversion v ON v.id = c.version_id AND v.status = 'searchable'
-JOIN documents_document d ON d.id = c.document_id
-JOIN tenants_user u ON u.id = %(reader)s
-WHERE c.tenant_id = %(tenant)s AND c.id = ANY(%(chunks)s)
-"""
+from .locks import decide, lock_shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +40,15 @@ def admit(
     does not match its digest.
     """
     reader = answer.user_id
-    with decision():
-        lock_shared(user_id=reader, document_ids=_documents_of(chunk_ids))
+
+    def decision() -> Admission:
+        lock_shared(user_id=reader, chunk_ids=chunk_ids)
         rows = _eligible(reader, chunk_ids)
         admitted = [chunk_id for chunk_id in chunk_ids if chunk_id in rows]
-        rejected = len(chunk_ids) - len(admitted)
+        rejected = [chunk_id for chunk_id in chunk_ids if chunk_id not in rows]
+        counted_out = count_out_passages(reader=reader, chunk_ids=rejected)
         if rejected and all_or_nothing:
-            raise SourcesChanged
+            raise SourcesChanged(counted_out)
         evidence = tuple(
             _evidence(number, rows[chunk_id], cosines[chunk_id], (scores or {}).get(chunk_id, 0.0))
             for number, chunk_id in enumerate(admitted, start=1)
@@ -74,24 +62,18 @@ def admit(
             chunks=[str(chunk_id) for chunk_id in admitted],
             document_versions={str(e.document_id): str(e.version_id) for e in evidence},
             access_revisions=_revisions(reader, rows),
-            rejected=rejected,
+            rejected=len(rejected),
+            counted_out=counted_out,
         )
-    return Admission(permit=permit, evidence=evidence)
+        return Admission(permit=permit, evidence=evidence)
 
-
-def _documents_of(chunk_ids: Sequence[UUID]) -> list[UUID]:
-    """Only to know which locks to take; nothing is decided from this read."""
-    return list(
-        Chunk.objects.filter(id__in=chunk_ids).values_list("document_id", flat=True).distinct()
-    )
+    return decide(decision)
 
 
 def _eligible(reader: UUID, chunk_ids: Sequence[UUID]) -> dict[UUID, tuple]:
+    """Read after the locks, in a statement of its own: what committed first is seen here."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            ELIGIBLE,
-            {"reader": reader, "tenant": current_tenant_id(), "chunks": list(chunk_ids)},
-        )
+        cursor.execute("SELECT * FROM answers_admissible(%s, %s)", [reader, list(chunk_ids)])
         return {row[0]: row for row in cursor.fetchall()}
 
 

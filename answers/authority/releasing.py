@@ -9,20 +9,22 @@ from django.utils import timezone
 
 from answers.canonical import digest_of
 from answers.evidence import Evidence
-from answers.grounding import GroundedAnswer
-from answers.models import Answer, AnswerState, Citation, Claim, ContextPermit, ReleasePermit
+from answers.grounding import GroundedAnswer, GroundedQuote
+from answers.models import (
+    Answer,
+    AnswerState,
+    Citation,
+    Claim,
+    ContextPermit,
+    PermitStep,
+    ReleasePermit,
+)
+from answers.services import record_attempt
 from documents.ingestion.headings import section_at
 
-from .errors import SourcesChanged
-from .locks import decision, lock_shared
-
-ELIGIBLE = """
-SELECT r.document_id, r.version_id, d.access_revision, u.access_revision
-FROM documents_readable(%(reader)s) r
-JOIN documents_document d ON d.id = r.document_id
-JOIN tenants_user u ON u.id = %(reader)s
-WHERE r.document_id = ANY(%(documents)s)
-"""
+from .counting import count_out_sources
+from .errors import PermitRefused, SourcesChanged
+from .locks import decide, lock_shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +45,38 @@ def release(
     """Re-check everything the generator saw, keep the answer, and bind a permit to its digest.
 
     Everything that was admitted counts, also what is not cited: it may have coloured the words.
-    `finish` holds the answer's closing fields, outcome among them. None when the attempt was
-    ended meanwhile (cancelled, or recovered after a crash). Raises SourcesChanged and
-    AuthorityUnavailable.
+    `finish` holds the answer's closing fields, outcome among them. Words, permit and audit record
+    commit together. None when the attempt was ended meanwhile (cancelled, released already, or
+    recovered after a crash). Raises SourcesChanged, AuthorityUnavailable, and PermitRefused for a
+    context permit of another answer, attempt, caller or step.
     """
-    admitted = {UUID(d): UUID(v) for d, v in context.document_versions.items()}
-    with decision():
-        lock_shared(user_id=answer.user_id, document_ids=admitted)
-        revisions = _check_still_eligible(answer.user_id, admitted)
+
+    def decision() -> Release | None:
+        shown = ContextPermit.objects.get(pk=context.pk)  # never changes, so read before the locks
+        admitted = {UUID(d): UUID(v) for d, v in shown.document_versions.items()}
+        lock_shared(user_id=shown.caller, document_ids=admitted)
+        revisions = _check_still_eligible(shown.caller, admitted)
         current = Answer.objects.select_for_update().get(pk=answer.pk)
+        _check_permit(shown, current, evidence)
         if current.state != AnswerState.RUNNING or current.cancel_requested:
             return None
-        _keep(answer, grounded, evidence)
-        digest = digest_of(answer_id=answer.id, outcome=str(finish["outcome"]))
+        _keep(current, grounded, evidence)
+        digest = digest_of(answer_id=current.id, outcome=str(finish["outcome"]))
         permit = ReleasePermit.objects.create(
-            answer=answer,
-            attempt=answer.attempt,
+            answer=current,
+            attempt=current.attempt,
             digest=digest,
-            caller=answer.user_id,
-            document_versions=context.document_versions,
+            caller=current.user_id,
+            document_versions=shown.document_versions,
             access_revisions=revisions,
         )
-        Answer.objects.filter(pk=answer.pk).update(
+        Answer.objects.filter(pk=current.pk).update(
             state=AnswerState.FINISHED, digest=digest, finished_at=timezone.now(), **finish
         )
-    return Release(permit=permit)
+        record_attempt(answer=current)
+        return Release(permit=permit)
+
+    return decide(decision)
 
 
 def consume(*, permit: ReleasePermit, caller: UUID) -> bool:
@@ -81,36 +90,53 @@ def consume(*, permit: ReleasePermit, caller: UUID) -> bool:
 
 def _check_still_eligible(reader: UUID, admitted: Mapping[UUID, UUID]) -> dict[str, int]:
     with connection.cursor() as cursor:
-        cursor.execute(ELIGIBLE, {"reader": reader, "documents": list(admitted)})
+        cursor.execute("SELECT * FROM answers_releasable(%s, %s)", [reader, list(admitted)])
         rows = cursor.fetchall()
     if {row[0]: row[1] for row in rows} != admitted:
-        raise SourcesChanged
+        raise SourcesChanged(count_out_sources(reader=reader, versions=admitted))
     revisions = {str(row[0]): row[2] for row in rows}
     revisions |= {str(reader): row[3] for row in rows}
     return revisions
 
 
+def _check_permit(shown: ContextPermit, current: Answer, evidence: Sequence[Evidence]) -> None:
+    made_for = (shown.answer_id, shown.attempt, shown.caller, shown.step)
+    if made_for != (current.pk, current.attempt, current.user_id, PermitStep.GENERATE):
+        raise PermitRefused(f"Context permit {shown.id} was not made for answer {current.pk}.")
+    used = {str(chunk.chunk_id) for chunk in evidence}
+    if not used or not used <= set(shown.chunks):
+        raise PermitRefused(f"Context permit {shown.id} does not cover the evidence.")
+
+
 def _keep(answer: Answer, grounded: GroundedAnswer, evidence: Sequence[Evidence]) -> None:
     """Store claims and citations; the same passage cited twice keeps one number."""
     sources = {chunk.number: chunk for chunk in evidence}
+    claims = Claim.objects.bulk_create(
+        Claim(answer=answer, ordinal=claim.ordinal, text=claim.text) for claim in grounded.claims
+    )
     numbers: dict[tuple, int] = {}
-    for claim in grounded.claims:
-        row = Claim.objects.create(answer=answer, ordinal=claim.ordinal, text=claim.text)
+    citations = []
+    for row, claim in zip(claims, grounded.claims, strict=True):
         for quote in claim.citations:
             source = sources[quote.source]
             key = (source.version_id, quote.start, quote.end)
-            Citation.objects.create(
-                claim=row,
-                number=numbers.setdefault(key, len(numbers) + 1),
-                document_id=source.document_id,
-                version_id=source.version_id,
-                chunk_id_cited=source.chunk_id,
-                page=source.page,
-                section=section_at(source.text, quote.start - source.start, outer=source.section)[
-                    :300
-                ],
-                start=quote.start,
-                end=quote.end,
-                quote=quote.quote,
-                language=source.language,
-            )
+            number = numbers.setdefault(key, len(numbers) + 1)
+            citations.append(_citation(row, number, source, quote))
+    Citation.objects.bulk_create(citations)
+
+
+def _citation(claim: Claim, number: int, source: Evidence, quote: GroundedQuote) -> Citation:
+    section = section_at(source.text, quote.start - source.start, outer=source.section)
+    return Citation(
+        claim=claim,
+        number=number,
+        document_id=source.document_id,
+        version_id=source.version_id,
+        chunk_id_cited=source.chunk_id,
+        page=source.page,
+        section=section[:300],
+        start=quote.start,
+        end=quote.end,
+        quote=quote.quote,
+        language=source.language,
+    )

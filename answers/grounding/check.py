@@ -9,6 +9,7 @@ from enum import StrEnum
 from answers.evidence import Evidence
 from answers.generation.base import Draft, DraftClaim, DraftQuote
 from answers.grounding.facts import Quoted, discrepancy
+from answers.grounding.form import foreign_form, unsupported
 from answers.grounding.quotes import Span, covers_enough, occurrences, tidied
 from documents.ingestion.sentences import sentences
 
@@ -24,6 +25,8 @@ class GroundingRule(StrEnum):
     IDENTIFIER = "identifier"
     NEGATION = "negation"
     CONDITION = "condition"
+    FORM = "form"
+    SUPPORT = "support"
 
 
 class GroundingFailed(Exception):
@@ -95,6 +98,7 @@ def _grounded(
     citations: list[GroundedQuote] = []
     quoted: list[Quoted] = []
     context: list[str] = []
+    spoken: list[tuple[str, str]] = []
     for quote in claim.quotes:
         chunk = by_number.get(quote.source)
         if chunk is None:
@@ -109,6 +113,9 @@ def _grounded(
         citations.append(_citation(quote, span=span, chunk=chunk))
         quoted.append(Quoted(citations[-1].quote, chunk.language))
         context.extend(_whole_sentences(span, chunk.text))
+        spoken.append((" ".join([chunk.title, chunk.section, *context]), chunk.language))
+    if reason := foreign_form(text, [" ".join(one.text.split()) for one in quoted]):
+        raise fail(GroundingRule.FORM, reason)
     found = discrepancy(
         claim=text,
         quotes=quoted,
@@ -117,6 +124,8 @@ def _grounded(
     )
     if found is not None:
         raise fail(GroundingRule(found.rule.value), found.reason)
+    if reason := unsupported(text, language=language or quoted[0].language, sentences=spoken):
+        raise fail(GroundingRule.SUPPORT, reason)
     return GroundedClaim(ordinal=ordinal, text=text, citations=tuple(citations))
 
 

@@ -43,7 +43,7 @@ CREATE TRIGGER ends_once BEFORE UPDATE OF state, outcome, digest ON answers_answ
 ABANDONED = """
 -- For the sweep: tenants with attempts that have run for longer than any attempt may.
 CREATE FUNCTION answers_tenants_with_abandoned(older_than timestamptz) RETURNS SETOF uuid
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS
     $$ SELECT DISTINCT tenant_id FROM answers_answer
        WHERE state = 'running' AND created_at < older_than $$;
 """

@@ -3,6 +3,7 @@
 from .answer import Answer, AnswerState, Citation, Claim, Outcome, Purpose, Reason
 from .permit import ContextPermit, PermitStep, ReleasePermit
 from .review import Feedback, ReviewItem, ReviewKind, ReviewState
+from .usage import CountedAttempt, UsageCounter, UsageKind
 
 __all__ = [
     "Answer",
@@ -10,6 +11,7 @@ __all__ = [
     "Citation",
     "Claim",
     "ContextPermit",
+    "CountedAttempt",
     "Feedback",
     "Outcome",
     "PermitStep",
@@ -19,4 +21,6 @@ __all__ = [
     "ReviewItem",
     "ReviewKind",
     "ReviewState",
+    "UsageCounter",
+    "UsageKind",
 ]

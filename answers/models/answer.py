@@ -33,6 +33,7 @@ class Reason(models.TextChoices):
     MODEL = "model", "The model was not available"
     AUTHORITY = "authority", "The authority was not available"
     SOURCES_CHANGED = "sources_changed", "The sources changed while the answer was made"
+    BUDGET_EXCEEDED = "budget_exceeded", "The allowance of tokens ran out while it was made"
     DISCONNECTED = "disconnected", "The connection was lost"
     INTERNAL = "internal", "Something went wrong"
 
@@ -56,6 +57,10 @@ class Answer(TenantOwned):
     stage = models.CharField(max_length=32, default="received")
     attempt = models.PositiveSmallIntegerField(default=1)
     cancel_requested = models.BooleanField(default=False)
+    alive_at = models.DateTimeField(
+        null=True, help_text="Last sign of the connection that runs it; empty where none is kept."
+    )
+    followed_at = models.DateTimeField(null=True, help_text="Last look of another connection.")
     outcome = models.CharField(max_length=16, choices=Outcome, blank=True)
     reason = models.CharField(max_length=32, choices=Reason, blank=True)
     generation_id_used = models.UUIDField(null=True)

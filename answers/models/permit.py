@@ -28,6 +28,9 @@ class ContextPermit(TenantOwned):
     document_versions = models.JSONField(help_text="{document id: version id} at admission.")
     access_revisions = models.JSONField(help_text="{user or document id: revision} at admission.")
     rejected = models.PositiveIntegerField(help_text="Candidates counted out; never named.")
+    counted_out = models.JSONField(
+        default=dict, help_text="{kind: candidates} of those counted out; never which."
+    )
     admitted_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

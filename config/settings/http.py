@@ -19,13 +19,18 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
 MAX_QUESTION_CHARACTERS = positive_int("PRECEPT_MAX_QUESTION_CHARACTERS", default=1000)
+# How often a stream that has nothing to say shows proxies, and its own record, that it is there.
+STREAM_KEEPALIVE_SECONDS = positive_int("PRECEPT_STREAM_KEEPALIVE_SECONDS", default=5)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "tenants.authentication.BearerAuthentication",
         "tenants.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "rest_framework.permissions.IsAuthenticated",
+        "tenants.authentication.TokenScope",
+    ],
     "DEFAULT_RENDERER_CLASSES": ["tenants.camel_case.CamelCaseJSONRenderer"],
     "URL_FORMAT_OVERRIDE": None,
     "DEFAULT_PARSER_CLASSES": [
@@ -49,5 +54,6 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "tenants.openapi.camelize_schema",
+        "tenants.openapi.describe_refusals",
     ],
 }

@@ -29,5 +29,8 @@ GENERATOR = _processor(
 OLLAMA_HOST = env.str("OLLAMA_HOST", default="http://127.0.0.1:11434")
 GENERATOR_TIMEOUT_SECONDS = positive_int("PRECEPT_GENERATOR_TIMEOUT_SECONDS", default=60)
 
-# How long an admission may wait for a change of eligibility that is being committed.
-AUTHORITY_LOCK_TIMEOUT_MS = positive_int("PRECEPT_AUTHORITY_LOCK_TIMEOUT_MS", default=2000)
+# How long one try of an access decision waits for a change of access that is being committed, and
+# how long it is tried. Less than PostgreSQL's deadlock_timeout (1 s), so that it is the decision
+# that gives way and tries again, and not the change.
+AUTHORITY_LOCK_TIMEOUT_MS = positive_int("PRECEPT_AUTHORITY_LOCK_TIMEOUT_MS", default=800)
+AUTHORITY_BUDGET_MS = positive_int("PRECEPT_AUTHORITY_BUDGET_MS", default=5000)

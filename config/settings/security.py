@@ -10,7 +10,6 @@ from .environment import DATA_DIR, env
 
 DEBUG = False
 HTTPS = env.bool("PRECEPT_HTTPS", default=False)
-DEMO = env.bool("PRECEPT_DEMO", default=True)
 
 
 def _secret_key() -> str:

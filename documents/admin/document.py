@@ -1,6 +1,7 @@
 """The pages of a document: its metadata, readers, versions and life-cycle."""
 
 from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.http import Http404, JsonResponse
 from django.shortcuts import redirect
@@ -20,10 +21,11 @@ from tenants.models import Group, Role, User
 from tenants.selectors import departments_administered_by
 
 from .. import services
-from ..access import overseen_documents, readable_documents, who_may_read
+from ..access import overseen_documents, readable_documents
+from ..effective_access import readers_once_in_force, watched_access
 from ..models import Document, DocumentVersion, Grant, VersionStatus
-from ..models.document import CITABLE
 from .bulk import ACTIONS
+from .effective import EffectiveAccessPages, Unconfirmed, check_confirmed
 from .forms import DocumentForm, GrantForm
 from .versions import WORKING, progress_json, version_rows
 
@@ -103,7 +105,7 @@ class StateFilter(admin.SimpleListFilter):
 
 
 @admin.register(Document)
-class DocumentAdmin(PreceptModelAdmin):
+class DocumentAdmin(EffectiveAccessPages, PreceptModelAdmin):
     view_roles = (Role.TENANT_ADMIN, Role.DEPARTMENT_ADMIN, Role.AUDITOR)
     change_roles = add_roles = delete_roles = (Role.TENANT_ADMIN, Role.DEPARTMENT_ADMIN)
     section, order = "Documents", 10
@@ -194,6 +196,12 @@ class DocumentAdmin(PreceptModelAdmin):
     def get_readonly_fields(self, request, obj=None):
         return ["withdrawn_date", "department_name", "owner_name"] if obj else []
 
+    def changeform_view(self, request, object_id=None, form_url="", extra_context=None):
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except Unconfirmed as asked:
+            return self.confirmation(request, asked)
+
     def write(self, request, form, formsets, change):
         added, removed = added_and_removed(formsets[0])
         subjects = [row.get("group") or row.get("user") for row in added]
@@ -202,16 +210,15 @@ class DocumentAdmin(PreceptModelAdmin):
         actor, given = request.user, form.cleaned_data
         services.lock_documents([form.instance.pk])
         document = Document.objects.get(pk=form.instance.pk)
-        done = self._update(actor, document, form)
-        for subject in subjects:
-            if services.grant_access(actor=actor, document=document, subject=subject):
-                done.append(f"“{subject}” may now read this document.")
-            else:
-                done.append(f"“{subject}” could read this document already.")
-        for grant in removed:
-            subject = grant.group or grant.user
-            if services.revoke_access(actor=actor, document=document, subject=subject):
-                done.append(f"Access of “{subject}” was revoked.")
+        with watched_access(document) as changes:
+            done = self._update(actor, document, form)
+            done += self._change_readers(actor, document, subjects, removed)
+        if changes[0] and given["file"]:
+            raise ValidationError(
+                "This upload would also change who may read the document. Save the file by itself "
+                "first, then the rest, so that you see who gains and who loses access."
+            )
+        check_confirmed(request, document, changes[0])
         if given["file"]:
             submission = services.submit_version(
                 actor=actor,
@@ -225,6 +232,19 @@ class DocumentAdmin(PreceptModelAdmin):
                 if submission.is_new
                 else f"The file is the same as version {number}, so no new version was made."
             )
+        return done
+
+    def _change_readers(self, actor, document, subjects, removed) -> list[str]:
+        done = []
+        for subject in subjects:
+            if services.grant_access(actor=actor, document=document, subject=subject):
+                done.append(f"“{subject}” may now read this document.")
+            else:
+                done.append(f"“{subject}” could read this document already.")
+        for grant in removed:
+            subject = grant.group or grant.user
+            if services.revoke_access(actor=actor, document=document, subject=subject):
+                done.append(f"Access of “{subject}” was revoked.")
         return done
 
     def _create(self, request, form, subjects) -> list[str]:
@@ -244,6 +264,9 @@ class DocumentAdmin(PreceptModelAdmin):
         form.instance.pk = document.pk
         if not subjects:
             messages.warning(request, "Nobody may read it yet: add a group or a person below.")
+        else:
+            count = len(readers_once_in_force(document))
+            messages.info(request, f"People who may read it once it is in force: {count}.")
         number = submission.version.number
         return [f"“{document}” was created. Version {number} was received and is being read."]
 
@@ -289,7 +312,6 @@ class DocumentAdmin(PreceptModelAdmin):
                 wrap(self.progress_view),
                 name="documents_progress",
             ),
-            path("<path:object_id>/readers/", wrap(self.readers_view), name="documents_readers"),
             path(
                 "<path:object_id>/versions/<int:number>/<str:what>/",
                 wrap(self.version_view),
@@ -307,29 +329,6 @@ class DocumentAdmin(PreceptModelAdmin):
     def progress_view(self, request, object_id):
         document = self._document(request, object_id)
         return never_cache(lambda _: JsonResponse(progress_json(document)))(request)
-
-    def readers_view(self, request, object_id):
-        """Everybody who may read it now, and through what."""
-        document = self._document(request, object_id)
-        grants = document.grants.select_related("group")
-        groups = {grant.group_id: grant.group.name for grant in grants if grant.group_id}
-        personal = {grant.user_id for grant in grants if grant.user_id}
-        people = who_may_read(document=document).prefetch_related("memberships")
-        rows = []
-        for person in people:
-            joined = [m.group_id for m in person.memberships.all()]
-            through = [groups[key] for key in joined if key in groups]
-            rows.append((person, [*through, *(["personally"] if person.id in personal else [])]))
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"Who may read “{document}” now",
-            "opts": self.opts,
-            "page_name": self.page_name,
-            "document": document,
-            "rows": rows,
-            "is_citable": document.life_cycle in CITABLE,
-        }
-        return TemplateResponse(request, "admin/documents/document/readers.html", context)
 
     def version_view(self, request, object_id, number, what):
         document = self._document(request, object_id)

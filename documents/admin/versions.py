@@ -60,7 +60,9 @@ def _row(document: Document, version: DocumentVersion) -> VersionRow:
         reason=version.failure_reason if failed else "",
         advice=_ADVICE.get(version.failure_code, _ANOTHER_FILE) if failed else "",
         can_retry=failed,
-        can_reinstate=version.status == VersionStatus.SEARCHABLE and not in_force,
+        can_reinstate=version.status == VersionStatus.SEARCHABLE
+        and not in_force
+        and not version.waits_for_date,
     )
 
 

@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.utils import timezone
 
+from audit.services import record_action
 from documents import storage
 from documents.models import Document, DocumentVersion, VersionStatus
 from documents.selectors import version_text
@@ -45,6 +46,12 @@ def put_in_force(version: DocumentVersion) -> None:
         if version.effective_date:
             changes["effective_date"] = version.effective_date
         Document.objects.filter(pk=document.pk).update(**changes)
+        record_action(
+            action="document.version_in_force",
+            actor=None,
+            object_ids={"document": document.pk, "version": version.pk},
+            facts={"number": version.number, "former": current and current.number},
+        )
 
 
 def put_due_versions_in_force() -> int:

@@ -108,8 +108,9 @@ def publish(
     """
     _check_offsets(extracted, built)
     with transaction.atomic():
-        lock_documents([version.document_id])
+        # The writer's turn first: while waiting for it, the document must stay free for admissions.
         lock_index_writer(generation)
+        lock_documents([version.document_id])
         if serving_generation().pk != generation.pk:
             raise GenerationRetired
         write_index(version=version, generation=generation, built=built)

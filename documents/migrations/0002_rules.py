@@ -97,8 +97,9 @@ LANGUAGE sql STABLE AS $$
 $$;
 CREATE FUNCTION documents_embedding_born() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    -- Locked, so that a change of the document waits until its trigger below can see this row.
     SELECT documents_is_live(d, NEW.version_id) INTO NEW.live
-        FROM documents_document d WHERE d.id = NEW.document_id;
+        FROM documents_document d WHERE d.id = NEW.document_id FOR SHARE;
     RETURN NEW;
 END $$;
 CREATE TRIGGER live_at_birth BEFORE INSERT ON documents_chunkembedding
@@ -139,7 +140,7 @@ CREATE TRIGGER uncounted AFTER DELETE ON documents_chunkterm
 
 -- The application role owns no table, so it asks the owner for a generation's vector index.
 CREATE FUNCTION documents_build_vector_index(generation uuid, dims integer) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
     EXECUTE format(
         'CREATE INDEX IF NOT EXISTS %I ON documents_chunkembedding'
@@ -160,7 +161,7 @@ CREATE TRIGGER announce AFTER INSERT ON documents_outboxevent
 
 -- For the dispatcher: tenants that have undispatched events or work whose lease ran out.
 CREATE FUNCTION documents_tenants_with_work() RETURNS SETOF uuid
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $$
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
     SELECT tenant_id FROM documents_outboxevent WHERE dispatched_at IS NULL
     UNION
     SELECT tenant_id FROM documents_documentversion

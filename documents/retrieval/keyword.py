@@ -35,7 +35,8 @@ FROM wanted w
 JOIN documents_chunkterm t ON t.generation_id = %(generation)s AND t.term = w.term
                           AND t.tenant_id = %(tenant)s
 CROSS JOIN corpus c
-WHERE t.version_id IN (SELECT version_id FROM readable)
+-- IS TRUE keeps this a hashed look-up: as a semi-join the planner picks a nested loop, seven times slower.
+WHERE (t.version_id IN (SELECT version_id FROM readable)) IS TRUE
 GROUP BY t.chunk_id
 ORDER BY score DESC, t.chunk_id
 LIMIT %(limit)s

@@ -1,8 +1,10 @@
 """HTTP for sources: text, page images and files of versions the caller may cite now."""
 
+import hashlib
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.utils.http import parse_etags
 from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework import renderers, serializers
 from rest_framework.response import Response
@@ -12,6 +14,7 @@ from documents import selectors, storage
 from documents.access import get_readable_version
 from tenants.api import Problem
 from tenants.camel_case import CamelCaseJSONRenderer
+from tenants.models import TokenUse
 
 
 class PageOutput(serializers.Serializer):
@@ -45,6 +48,8 @@ class AnyRenderer(renderers.BaseRenderer):
 
 
 class SourceView(APIView):
+    token_uses = {"GET": TokenUse.READ}
+
     @extend_schema(operation_id="getSource", responses=SourceOutput)
     def get(self, request, document_id: UUID, number: int) -> Response:
         """A version's metadata and page map."""
@@ -70,6 +75,7 @@ class SourceView(APIView):
 
 
 class BytesView(APIView):
+    token_uses = {"GET": TokenUse.READ}
     renderer_classes = [AnyRenderer]
 
 
@@ -83,7 +89,7 @@ class TextView(BytesView):
             document_id=document_id,
             number=number,
         )
-        return private(text.encode(), "text/plain; charset=utf-8")
+        return private(request, text.encode(), "text/plain; charset=utf-8")
 
 
 class FileView(BytesView):
@@ -98,7 +104,7 @@ class FileView(BytesView):
             document_id=document_id,
             number=number,
         )
-        response = private(data, "application/pdf")
+        response = private(request, data, "application/pdf")
         response["Content-Disposition"] = f'inline; filename="{document_id}-v{version.number}.pdf"'
         return response
 
@@ -115,8 +121,24 @@ def intact(read, **which):
         ) from None
 
 
-def private(data: bytes, content_type: str) -> HttpResponse:
-    """Bytes for this caller only: kept by no cache."""
-    response = HttpResponse(data, content_type=content_type)
+def private(request, data: bytes, content_type: str, *, etag: str = "") -> HttpResponse:
+    """Bytes for this caller only: kept by no cache, but a program that kept them may ask again.
+
+    Call it after the caller was authorised: 304 then says that what it holds may still be read.
+    """
+    etag = etag or etag_of(data)
+    held = is_held(request, etag)
+    response = HttpResponse(status=304) if held else HttpResponse(data, content_type=content_type)
+    response["ETag"] = etag
     response["Cache-Control"] = "private, no-store"
     return response
+
+
+def etag_of(data: bytes) -> str:
+    return f'"{hashlib.sha256(data).hexdigest()}"'
+
+
+def is_held(request, etag: str) -> bool:
+    """Whether `If-None-Match` says that the caller has these very bytes."""
+    held = parse_etags(request.headers.get("If-None-Match", ""))
+    return "*" in held or etag in {tag.removeprefix("W/") for tag in held}

@@ -9,8 +9,13 @@ export async function* events(response) {
     if (done) return;
     const blocks = (rest + value).split("\n\n");
     rest = blocks.pop();
-    for (const block of blocks) yield parse(block);
+    for (const block of blocks.filter(hasData)) yield parse(block);
   }
+}
+
+// Comments keep the connection alive and say nothing.
+function hasData(block) {
+  return /^data:/m.test(block);
 }
 
 function parse(block) {

@@ -1,13 +1,14 @@
 """Departments, which documents belong to, and the tenant's own policies."""
 
+from django import forms
 from django.contrib import admin
 from django.db.models import Count, Q
 from django.shortcuts import redirect
 from django.utils.html import format_html_join
 
 from .. import services
-from ..admin_base import PreceptModelAdmin
-from ..models import Department, Role, Tenant
+from ..admin_base import PreceptForm, PreceptModelAdmin
+from ..models import Department, RefusalPolicy, Role, Tenant
 from ..scope import current_tenant_id
 
 
@@ -51,21 +52,39 @@ class DepartmentAdmin(PreceptModelAdmin):
         services.delete_department(department=obj, actor=request.user)
 
 
+class PolicyForm(PreceptForm):
+    reason = forms.CharField(
+        label="Reason for the change",
+        required=False,
+        max_length=300,
+        help_text="Kept in the audit record. Needed to change how questions are refused.",
+    )
+
+    class Meta:
+        labels = {"refusal_policy": "When an answer would need a restricted document"}
+        help_texts = {
+            "refusal_policy": "Saying that access is missing tells people that a document exists. "
+            "Leave it as it is unless compliance has decided otherwise."
+        }
+
+
 @admin.register(Tenant)
 class TenantAdmin(PreceptModelAdmin):
-    view_roles = (Role.TENANT_ADMIN,)
+    view_roles = change_roles = (Role.TENANT_ADMIN,)
+    form = PolicyForm
+    stays_on_page = True
     section, order = "Oversight", 43
     plural = "Policies of this tenant"
-    summary = "The policies Precept follows here. The platform's operators change them."
-    fields = readonly_fields = [
+    summary = "The policies Precept follows here, among them how it refuses."
+    readonly_fields = [
         "name",
         "slug",
-        "refusals",
         "superseding",
         "default_language",
         "language_codes",
         "created_at",
     ]
+    fields = ["refusal_policy", "reason", *readonly_fields]
 
     def visible_rows(self, request):
         return super().visible_rows(request).filter(pk=current_tenant_id())
@@ -76,9 +95,14 @@ class TenantAdmin(PreceptModelAdmin):
             return response
         return redirect("admin:tenants_tenant_change", current_tenant_id())
 
-    @admin.display(description="when an answer would need a restricted document")
-    def refusals(self, tenant: Tenant) -> str:
-        return tenant.get_refusal_policy_display()
+    def write(self, request, form, formsets, change):
+        if "refusal_policy" not in form.changed_data:
+            return []
+        policy = RefusalPolicy(form.cleaned_data["refusal_policy"])
+        changed = services.set_refusal_policy(
+            policy=policy, reason=form.cleaned_data["reason"], actor=request.user
+        )
+        return [f"The policy is now: “{policy.label}”."] if changed else []
 
     @admin.display(description="a new version replaces the former one")
     def superseding(self, tenant: Tenant) -> str:

@@ -14,12 +14,19 @@ from django.views.decorators.cache import never_cache
 from .. import services
 from ..admin_base import PreceptForm, PreceptModelAdmin, refusals
 from ..admin_bulk import bulk_action
-from ..models import ApiToken, Role, User
+from ..models import ApiToken, Role, TokenUse, User, every_use
 
 LIFETIMES = [(7, "7 days"), (30, "30 days"), (90, "90 days"), (365, "1 year")]
 
 
 class TokenForm(PreceptForm):
+    uses = forms.MultipleChoiceField(
+        label="May be used to",
+        choices=TokenUse.choices,
+        initial=every_use,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Choose only what the program needs.",
+    )
     days = forms.TypedChoiceField(
         label="Valid for",
         choices=LIFETIMES,
@@ -33,7 +40,7 @@ class TokenForm(PreceptForm):
         if "user" in self.fields:
             person = self.fields["user"]
             person.label = "Person"
-            person.help_text = "The program may read and ask what this person may, and no more."
+            person.help_text = "The program may do what this person may, and no more."
 
 
 def revoke(request, token: ApiToken, answers: dict | None = None) -> bool:
@@ -52,7 +59,7 @@ class ApiTokenAdmin(PreceptModelAdmin):
     empty_text = "No token yet. Issue one when a program needs to ask questions."
     save_label = add_label = "Issue a token"
     form = TokenForm
-    list_display = ["user", "state", "created_at", "expires_at", "last_used_at"]
+    list_display = ["user", "allowed", "state", "created_at", "expires_at", "last_used_at"]
     list_filter = [("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["user"]
     search_fields = ["user__email", "user__name"]
@@ -77,6 +84,10 @@ class ApiTokenAdmin(PreceptModelAdmin):
             return "Revoked"
         return "Expired" if token.expires_at <= timezone.now() else "Valid"
 
+    @admin.display(description="may be used to")
+    def allowed(self, token: ApiToken) -> str:
+        return ", ".join(TokenUse(use).label.lower() for use in token.uses)
+
     def choices_for(self, request, field_name):
         return User.objects.filter(is_active=True) if field_name == "user" else None
 
@@ -85,8 +96,16 @@ class ApiTokenAdmin(PreceptModelAdmin):
 
     def get_fields(self, request, obj=None):
         if obj is None:
-            return ["user", "days"]
-        return ["user", "state", "created_at", "expires_at", "last_used_at", "revoked_at"]
+            return ["user", "uses", "days"]
+        return [
+            "user",
+            "allowed",
+            "state",
+            "created_at",
+            "expires_at",
+            "last_used_at",
+            "revoked_at",
+        ]
 
     def get_readonly_fields(self, request, obj=None):
         return [] if obj is None else self.get_fields(request, obj)
@@ -113,6 +132,7 @@ class ApiTokenAdmin(PreceptModelAdmin):
     def write(self, request, form, formsets, change):
         row, request.precept_token = services.issue_token(
             user=form.cleaned_data["user"],
+            uses=form.cleaned_data["uses"],
             lifetime=timedelta(days=form.cleaned_data["days"]),
             actor=request.user,
         )

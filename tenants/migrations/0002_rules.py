@@ -82,19 +82,19 @@ CREATE TRIGGER join_everyone AFTER INSERT ON tenants_user
 LOOKUPS = """
 -- Asked before a tenant is known. Each returns the least that is needed, and only for an exact key.
 CREATE FUNCTION precept_tenant_of_email(wanted text) RETURNS uuid
-    LANGUAGE sql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, public AS
+    LANGUAGE sql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS
     $$ SELECT tenant_id FROM tenants_user WHERE lower(email) = lower(wanted) $$;
 CREATE FUNCTION precept_tenant_of_user(wanted uuid) RETURNS uuid
-    LANGUAGE sql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, public AS
+    LANGUAGE sql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS
     $$ SELECT tenant_id FROM tenants_user WHERE id = wanted AND is_active $$;
 CREATE FUNCTION precept_tenant_of_token(wanted text) RETURNS uuid
-    LANGUAGE sql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, public AS
+    LANGUAGE sql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS
     $$ SELECT tenant_id FROM tenants_apitoken WHERE digest = wanted $$;
 CREATE FUNCTION precept_tenant_of_slug(wanted text) RETURNS uuid
-    LANGUAGE sql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, public AS
+    LANGUAGE sql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS
     $$ SELECT id FROM tenants_tenant WHERE slug = wanted $$;
 CREATE FUNCTION precept_tenant_ids() RETURNS SETOF uuid
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS
     $$ SELECT id FROM tenants_tenant $$;
 """
 

@@ -148,3 +148,14 @@ def test_another_tenants_items_are_not_there(bank, other_bank, browser):
 
 def test_an_empty_queue_says_how_it_fills(browser):
     assert "appear by themselves" in browser.get(list_of("answers_reviewitem")).content.decode()
+
+
+def test_words_of_a_version_that_is_no_longer_in_force_are_withheld(bank, reviewer, browser):
+    """Who may read the document now may not have been allowed to read what it said before."""
+    document = bank.document("Vault", SECRET)
+    item = blocked(bank, {SECRET: document})
+    bank.new_version(document, OPEN)
+    bank.grant(document, reviewer)
+    page = browser.get(page_of(item)).content.decode()
+    assert SECRET not in page
+    assert "says blue" not in page

@@ -56,8 +56,10 @@ def events(response) -> list[tuple[str, dict]]:
     blocks = b"".join(response.streaming_content).decode().strip().split("\n\n")
     parsed = []
     for block in blocks:
-        name, data = block.split("\n")
-        parsed.append((name.removeprefix("event: "), json.loads(data.removeprefix("data: "))))
+        if block.startswith(":"):
+            continue
+        fields = dict(line.split(": ", 1) for line in block.split("\n"))
+        parsed.append((fields["event"], json.loads(fields["data"])))
     return parsed
 
 
@@ -237,7 +239,9 @@ def test_a_mark_is_drawn_for_own_citations_of_that_page_only(api, bank, leave):
     assert _yellow(colleague.get(f"{page}/2.png", data=which).content) == 0
     assert _yellow(api.get(f"{page}/1.png", data=which).content) == 0
     assert _yellow(api.get(f"{page}/2.png", data={**which, "citation": 7}).content) == 0
-    assert _yellow(api.get(f"{page}/2.png", data={"answer": "x", "citation": "y"}).content) == 0
+    unknown = {"answer": uuid.uuid4(), "citation": 1}
+    assert _yellow(api.get(f"{page}/2.png", data=unknown).content) == 0
+    assert api.get(f"{page}/2.png", data={"answer": "x", "citation": "y"}).status_code == 400
 
 
 def _yellow(png: bytes) -> int:
@@ -278,3 +282,30 @@ def test_paths_that_no_room_serves_answer_like_things_that_are_not_there(api):
     response = api.get("/v1/secrets/42")
     assert response.status_code == 404
     assert response["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"\\ud800": 1}',
+        b'{"requestId": "1", "question": "q", "language": "\\ud800"}',
+        b'{"requestId": "1", "question": "half a pair: \\ud800"}',
+        b'{"requestId": "1", "question": "nul: \\u0000"}',
+        b'{"a":' * 5000 + b"1" + b"}" * 5000,
+    ],
+    ids=lambda body: body[:24].decode(errors="replace"),
+)
+def test_a_body_that_is_not_what_it_should_be_is_a_problem_of_the_caller(api, body):
+    response = api.client.post("/v1/answers", body, content_type="application/json")
+    assert response.status_code == 400
+    assert response["Content-Type"] == "application/problem+json"
+
+
+def test_a_token_beside_a_session_of_another_tenant_is_refused(api, other_bank):
+    stranger = other_bank.person("stranger")
+    with other_bank.scope():
+        api.client.force_login(stranger)
+    response = api.get("/v1/documents")
+    assert response.status_code == 401
+    api.client.logout()
+    assert api.get("/v1/documents").status_code == 200

@@ -330,6 +330,7 @@ def test_a_lock_that_cannot_be_had_in_time_is_unavailable_and_not_nothing(
 ):
     user, _, document = reader
     settings.AUTHORITY_LOCK_TIMEOUT_MS = 50
+    settings.AUTHORITY_BUDGET_MS = 200
     with psycopg.connect(database["SUPERUSER_URL"]) as writer:
         writer.execute("SELECT precept_lock_exclusive('document', %s)", [document.id])
         answer = run(bank, user, Interrupted())

@@ -4,7 +4,13 @@ import json
 
 import pytest
 
-from answers.generation import Draft, DraftClaim, DraftQuote, get_generator
+from answers.generation import (
+    Draft,
+    DraftClaim,
+    DraftQuote,
+    GeneratorUnavailable,
+    get_generator,
+)
 from answers.models import Answer, ContextPermit, Outcome, Reason, ReviewItem
 from answers.present import answer_object
 from audit.models import AuditRecord
@@ -152,6 +158,28 @@ def test_with_the_generator_down_the_asker_gets_labelled_excerpts(bank, two_poli
     assert view.reason == Reason.MODEL
     assert "not an answer" in answer_object(view)["message"]
     assert view.citations[0].quote == "Annual leave allowance is 25 days."
+
+
+def test_excerpts_name_no_model_and_leave_no_trace_in_the_next_attempt(bank, two_policies):
+    employee, _ = two_policies
+    document = bank.document("Leave carried over", LEAVE, readers=[bank.everyone])
+    calls = []
+
+    class DownOnce(Recording):
+        """Not there the first time, and meanwhile one of its sources goes away."""
+
+        def generate(self, **given):
+            calls.append(1)
+            if len(calls) > 1:
+                return super().generate(**given)
+            bank.revoke(document, bank.everyone)
+            raise GeneratorUnavailable("down", "The model is down.")
+
+    view = bank.ask(employee, "How many days of annual leave?", DownOnce())
+    assert (view.outcome, view.reason, len(calls)) == (Outcome.ANSWERED, "", 2)
+    down = get_generator("ollama:llama3.2", ollama_host="http://127.0.0.1:9", timeout_seconds=2)
+    view = bank.ask(employee, "How many days of annual leave?", down)
+    assert answer_object(view)["generated_by"] == "excerpts"
 
 
 def test_the_audit_of_an_answer_holds_no_question_and_no_passage(bank, two_policies):

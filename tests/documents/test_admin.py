@@ -306,7 +306,7 @@ def test_who_may_read_it_now_comes_from_the_rule_itself(bank, browser):
     document = bank.document(readers=[bank.group("Circle", reader), leaver])
     address = reverse("admin:documents_readers", args=[document.pk])
     rows = browser.get(address).context["rows"]
-    assert {(p.email, *through) for p, through in rows} == {
+    assert {(row.person.email, *row.through) for row in rows} == {
         (reader.email, "Circle"),
         (leaver.email, "personally"),
     }

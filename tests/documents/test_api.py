@@ -7,6 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from documents import services
 from documents.models import Document
 from tenants import services as people
 from tenants.models import Role
@@ -65,6 +66,27 @@ def test_a_file_that_cannot_be_taken_is_refused_with_what_to_do(bank, admin, dat
     assert words in response.json()["detail"]
     with bank.scope():
         assert not Document.objects.exists()
+
+
+def test_of_a_file_that_is_too_large_no_more_is_read_than_shows_it(
+    bank, admin, settings, monkeypatch
+):
+    document = bank.document(ingest=False)
+    settings.MAX_UPLOAD_BYTES = 1000
+    sizes, check = [], services.check_upload
+
+    def note_size(file):
+        sizes.append(len(file.data))
+        check(file)
+
+    monkeypatch.setattr(services, "check_upload", note_size)
+    large = b"%PDF-" + b"x" * 9000
+    for path, body in (
+        ("/v1/documents", fields(file=upload(large))),
+        (f"/v1/documents/{document.id}/versions", {"file": upload(large)}),
+    ):
+        assert admin.post(path, body).status_code == 400
+    assert sizes == [1001, 1001]
 
 
 def test_another_department_cannot_be_uploaded_to(bank, admin):

@@ -1,5 +1,12 @@
 """Another generation takes over in one step, and vectors of two embedders never meet."""
 
+import threading
+
+import psycopg
+from django.db import connection
+
+from documents import services
+from documents.generations import create_generation
 from documents.models import Chunk, ChunkEmbedding, IndexGeneration
 from documents.reindexing import reindex
 
@@ -27,3 +34,36 @@ def test_reindexing_again_builds_nothing_twice(bank):
         before = ChunkEmbedding.objects.count()
         reindex(name="second")
         assert ChunkEmbedding.objects.count() == before
+
+
+def test_a_document_cannot_change_between_the_birth_of_a_vector_and_its_commit(bank, database):
+    """Else the new generation would keep for good what `live` was in the middle of the change."""
+    document = bank.document("Leave")
+    with bank.scope():
+        vector = ChunkEmbedding.objects.get(document=document)
+        second = create_generation(name="second", embedder_name=vector.generation.embedder)
+    with psycopg.connect(database["SUPERUSER_URL"]) as writer:
+        writer.execute(
+            "INSERT INTO documents_chunkembedding"
+            " (tenant_id, generation_id, chunk_id, document_id, version_id, live, vector)"
+            " SELECT tenant_id, %s, chunk_id, document_id, version_id, live, vector"
+            " FROM documents_chunkembedding WHERE id = %s",
+            [second.id, vector.id],
+        )
+        deletion = threading.Thread(target=_delete, args=(bank, document))
+        deletion.start()
+        deletion.join(timeout=0.5)
+        waits = deletion.is_alive()
+        writer.commit()
+        deletion.join()
+    assert waits
+    with bank.scope():
+        assert not ChunkEmbedding.objects.filter(document=document, live=True).exists()
+
+
+def _delete(bank, document) -> None:
+    try:
+        with bank.scope():
+            services.delete_document(actor=None, document=document)
+    finally:
+        connection.close()

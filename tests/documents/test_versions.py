@@ -1,16 +1,20 @@
 """A new version takes over from the old one, at the moment the policy says."""
 
 import datetime as dt
+import threading
 
 import pytest
+from django.core.exceptions import ValidationError
+from django.db import connection
 
 from answers.models import Outcome
 from answers.pipeline import answer_question
 from answers.progress import Stage, Status
 from audit.models import AuditRecord
 from documents import services
+from documents.admin.versions import version_rows
 from documents.dispatch import dispatch_tenant
-from documents.ingestion import job
+from documents.ingestion import job, publish
 from documents.models import Document, DocumentVersion
 from tenants.models import SupersedePolicy
 from tests.bank import Bank
@@ -150,3 +154,89 @@ def test_an_older_version_that_is_indexed_late_does_not_push_a_newer_one_out(ban
     bank.ingest(second)
     with bank.scope():
         assert Document.objects.get(pk=document.pk).current_version_id == third.id
+
+
+def test_each_change_of_the_version_in_force_is_recorded(bank, leave):
+    _, document = leave
+    version = bank.new_version(document, NEW)
+    with bank.scope():
+        records = AuditRecord.objects.filter(action="document.version_in_force").order_by("seq")
+        assert [record.facts for record in records] == [
+            {"number": 1, "former": None},
+            {"number": 2, "former": 1},
+        ]
+        assert records[1].object_ids == {"document": str(document.id), "version": str(version.id)}
+
+
+def test_a_version_is_not_reinstated_before_its_effective_date(bank, leave):
+    user, document = leave
+    with bank.scope():
+        version = services.submit_version(
+            actor=None,
+            document=document,
+            upload=services.Upload(data=make_pdf(NEW)),
+            effective_date=dt.date(2999, 1, 1),
+        ).version
+    version = bank.ingest(version)
+    with bank.scope(), pytest.raises(ValidationError, match="01/01/2999"):
+        services.reinstate_version(actor=None, version=version)
+    with bank.scope():
+        rows = {row.number: row for _, row in version_rows(document)}
+    assert not rows[2].can_reinstate
+    assert "25 days" in words(bank.ask(user, QUESTION))
+
+
+def test_a_reinstated_version_brings_its_effective_date_back(bank):
+    document = bank.document("Annual leave", OLD, effective_date=dt.date(2020, 1, 1))
+    with bank.scope():
+        version = services.submit_version(
+            actor=None,
+            document=document,
+            upload=services.Upload(data=make_pdf(NEW)),
+            effective_date=dt.date(2024, 1, 1),
+        ).version
+    bank.ingest(version)
+    with bank.scope():
+        assert Document.objects.get(pk=document.pk).effective_date == dt.date(2024, 1, 1)
+        services.reinstate_version(actor=None, version=document.versions.get(number=1))
+        assert Document.objects.get(pk=document.pk).effective_date == dt.date(2020, 1, 1)
+
+
+def test_a_version_that_was_retried_meanwhile_is_not_reset(bank, leave):
+    _, document = leave
+    with bank.scope():
+        stale = document.versions.get(number=1)
+        stale.status = "failed"  # as a page that was opened before still shows it
+        with pytest.raises(ValidationError, match="Only a failed version"):
+            services.retry_version(actor=None, version=stale)
+        assert document.versions.get(number=1).status == "searchable"
+
+
+def test_waiting_for_the_indexs_writer_does_not_keep_the_document_from_its_readers(
+    bank, leave, database, monkeypatch
+):
+    """A publisher that waits its turn holds no lock that an admission needs."""
+    user, document = leave
+    version = bank.new_version(document, NEW, ingest=False)
+    with bank.scope():
+        services.update_document(
+            actor=None, document=document, supersede_policy=SupersedePolicy.WHEN_SEARCHABLE
+        )
+    outcomes = []
+    lock = publish.lock_index_writer
+
+    def ask_while_waiting(generation):
+        thread = threading.Thread(target=lambda: outcomes.append(ask_elsewhere()))
+        thread.start()
+        thread.join()
+        lock(generation)
+
+    def ask_elsewhere():
+        try:
+            return bank.ask(user, QUESTION).outcome
+        finally:
+            connection.close()
+
+    monkeypatch.setattr(publish, "lock_index_writer", ask_while_waiting)
+    bank.ingest(version)
+    assert outcomes == [Outcome.ANSWERED]

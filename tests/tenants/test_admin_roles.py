@@ -8,7 +8,7 @@ from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
 from tenants.models import Role
-from tests.admin_pages import add_to, list_of, page_of, signed_in
+from tests.admin_pages import add_to, filled, list_of, page_of, signed_in
 
 ROLES = ["tenant_admin", "department_admin", "reviewer", "auditor"]
 
@@ -123,6 +123,61 @@ def test_autocomplete_is_closed_to_roles_that_may_not_see_people(bank):
 def test_a_filter_cannot_ask_about_columns_the_list_does_not_offer(bank, role, page, lookup):
     client = signed_in(bank, holder(bank, role))
     assert client.get(list_of(page), {lookup: "a"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        ("documents_document", {"state": "nobody"}),
+        ("documents_document", {"state": "failed", "_facets": "True"}),
+        ("tenants_user", {"role": "auditor"}),
+        ("tenants_apitoken", {"revoked_at__isempty": "1"}),
+    ],
+)
+def test_the_filters_that_a_list_offers_work(bank, page, query):
+    client = signed_in(bank, holder(bank, "tenant_admin"))
+    assert client.get(list_of(page), query).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "status"),
+    [
+        ("documents_document", {"life_cycle__exact": "\x00"}, 400),
+        ("documents_documentversion", {"status__in": "a,\x00"}, 400),
+        ("documents_documentversion", {"created_at__year": "9" * 20}, 400),
+        ("audit_auditrecord", {"action": "\x00"}, 400),
+        ("audit_auditrecord", {"q": "\x00"}, 200),
+        ("answers_answer", {"language": "\x00"}, 400),
+        ("tenants_user", {"role": "\x00"}, 400),
+    ],
+)
+def test_odd_words_in_a_lists_address_break_nothing(bank, page, query, status):
+    client = signed_in(bank, holder(bank, "tenant_admin"))
+    assert client.get(list_of(page), query).status_code == status
+
+
+def test_odd_words_break_neither_autocomplete_nor_a_form_to_add(bank):
+    client = signed_in(bank, holder(bank, "tenant_admin"))
+    field = {"app_label": "documents", "model_name": "document", "field_name": "owner"}
+    found = client.get(reverse("admin:autocomplete"), field | {"term": "tenant\x00-admin"})
+    assert [one["text"] for one in found.json()["results"]] == ["Tenant-Admin"]
+    assert client.get(add_to("documents_document"), {"owner": "\x00"}).status_code == 200
+
+
+@pytest.mark.parametrize("value", ["\x00", "zz", "9" * 40])
+@pytest.mark.parametrize(
+    ("page", "field"),
+    [
+        ("documents_document", "owner"),
+        ("documents_document", "grants-0-user"),
+        ("tenants_apitoken", "user"),
+        ("tenants_group", "memberships-0-user"),
+    ],
+)
+def test_a_person_who_is_none_is_an_error_of_the_form(bank, page, field, value):
+    client = signed_in(bank, holder(bank, "tenant_admin"))
+    form = filled(client.get(add_to(page)))
+    assert client.post(add_to(page), form | {field: value}).status_code == 200
 
 
 def test_nothing_is_written_to_djangos_own_log(bank):

@@ -209,3 +209,32 @@ def test_a_deactivated_account_has_no_tenant_any_more(full):
     with full.scope():
         set_user_active(user=user, active=False)
     assert tenant_of_user(user.id) is None
+
+
+def test_a_connection_the_server_has_ended_is_replaced_and_told_the_tenant(full, raw_sql):
+    """As after a restart of the database: the first request of each thread still answers."""
+    with full.scope():
+        expected = User.objects.count()
+        pid = backend_pid()
+    raw_sql.execute("SELECT pg_terminate_backend(%s)", [pid])
+    try:
+        with full.scope():
+            assert User.objects.count() == expected > 0
+            assert backend_pid() != pid
+    finally:
+        connection.close()
+
+
+def backend_pid() -> int:
+    return connection.connection.info.backend_pid
+
+
+def test_a_table_of_the_callers_own_does_not_stand_in_for_the_one_a_definer_reads(raw_sql):
+    """Without pg_temp at the end of its path, a temporary table comes first."""
+    functions = raw_sql.execute(
+        "SELECT proname, proconfig FROM pg_proc"
+        " WHERE prosecdef AND pronamespace = 'public'::regnamespace"
+    ).fetchall()
+    assert len(functions) >= 8
+    for name, config in functions:
+        assert config == ["search_path=pg_catalog, public, pg_temp"], name

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from audit.models import AuditRecord
 from tests.bank import PASSWORD
 from tests.signed_in import signed_in
 
@@ -54,6 +55,10 @@ def test_a_changed_password_is_the_one_that_works(bank):
     assert client.get("/").status_code == 200
     login = {"login": person.email, "password": "another horse entirely"}
     assert Client().post("/accounts/login/", login).status_code == 302
+    with bank.scope():
+        record = AuditRecord.objects.get(action="user.password_set")
+    assert record.actor == person.id
+    assert record.object_ids == {"user": str(person.id)}
 
 
 def test_without_a_password_there_is_none_to_change(bank):

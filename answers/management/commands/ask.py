@@ -23,7 +23,11 @@ class Command(PersonCommand):
     def run(self, *, question, user, language, **options):
         person = user_by_email(user)
         started = services.start_answer(
-            user=person, request_id=f"cli-{uuid.uuid4()}", question=question, language=language
+            user=person,
+            request_id=f"cli-{uuid.uuid4()}",
+            question=question,
+            language=language,
+            counted=False,
         )
         view = answer_to_the_end(user=person, started=started)
         return rename_keys(answer_object(view), camel)

@@ -1,10 +1,13 @@
-"""The chain behind an answer, for an auditor: permits, processors, versions, digest. No text."""
+"""The chain behind an answer, for an auditor: permits, processors, digest, then and now. No text."""
 
 from uuid import UUID
 
 from django.core.management.base import CommandError
 
+from answers.explanation import explain, in_words
 from answers.models import Answer
+from documents.models import Document
+from tenants.camel_case import camel, rename_keys
 from tenants.commands import EachTenantCommand
 from tenants.selectors import NotFound
 
@@ -17,42 +20,15 @@ class Command(EachTenantCommand):
 
     def run(self, *, answer_id, **options):
         try:
-            answer = Answer.objects.filter(pk=UUID(answer_id)).first()
+            answer = Answer.objects.select_related("user").filter(pk=UUID(answer_id)).first()
         except ValueError:
             raise CommandError(f"'{answer_id}' is not an answer id.") from None
         if answer is None:
             raise NotFound(f"There is no answer {answer_id}.")
-        release = getattr(answer, "release_permit", None)
-        return {
-            "answerId": str(answer.id),
-            "askedBy": str(answer.user_id),
-            "askedAt": answer.created_at,
-            "outcome": answer.outcome,
-            "reason": answer.reason or None,
-            "attempts": answer.attempt,
-            "generation": answer.generation_id_used,
-            "generator": answer.generator,
-            "model": answer.model or None,
-            "promptVersion": answer.prompt_version or None,
-            "signals": answer.signals,
-            "permits": [
-                {
-                    "step": permit.step,
-                    "attempt": permit.attempt,
-                    "processor": permit.processor,
-                    "documentVersions": permit.document_versions,
-                    "accessRevisions": permit.access_revisions,
-                    "rejected": permit.rejected,
-                    "admittedAt": permit.admitted_at,
-                }
-                for permit in answer.permits.all()
-            ],
-            "release": release
-            and {
-                "digest": release.digest,
-                "documentVersions": release.document_versions,
-                "accessRevisions": release.access_revisions,
-                "admittedAt": release.admitted_at,
-                "consumedAt": release.consumed_at,
-            },
-        }
+        explained = explain(answer=answer, titles_of=Document.objects.all())
+        if not options["json"]:
+            return explained
+        return rename_keys(explained, camel) | {"signals": answer.signals}
+
+    def describe(self, result):
+        return in_words(result)

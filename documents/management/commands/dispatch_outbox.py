@@ -4,9 +4,10 @@ import signal
 import sys
 import time
 
+import psycopg
 from django.conf import settings
 from django.core.management.base import BaseCommand
-from django.db import OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection
 
 from documents.dispatch import dispatch_all, run_sweeps
 
@@ -20,7 +21,8 @@ class Command(BaseCommand):
         while True:
             try:
                 self._listen()
-            except OperationalError:
+            # Django's own, and the driver's where a notification is waited for.
+            except (OperationalError, InterfaceError, psycopg.OperationalError):
                 self.stderr.write("The database is not reachable; trying again.")
                 connection.close()
                 time.sleep(1)

