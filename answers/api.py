@@ -2,9 +2,10 @@
 
 from uuid import UUID
 
+from django.conf import settings
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.urls import reverse
-from drf_spectacular.utils import OpenApiTypes, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiTypes, extend_schema
 from rest_framework import renderers, serializers
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -12,6 +13,7 @@ from rest_framework.views import APIView
 from tenants.api import Input, Problem
 from tenants.camel_case import CamelCaseJSONRenderer
 from tenants.models import TokenUse
+from tenants.openapi import refusals
 
 from . import services
 from .limits import RateLimited
@@ -30,9 +32,16 @@ class EventStreamRenderer(renderers.BaseRenderer):
         return CamelCaseJSONRenderer().render(data)
 
 
+class QuestionField(serializers.CharField):
+    """Runs of white space are one character before the length is looked at, as on the page."""
+
+    def to_internal_value(self, data) -> str:
+        return " ".join(super().to_internal_value(data).split())
+
+
 class QuestionInput(Input):
     request_id = serializers.CharField(max_length=100)
-    question = serializers.CharField()
+    question = QuestionField(max_length=settings.MAX_QUESTION_CHARACTERS)
     language = serializers.ChoiceField(choices=["en", "nl", "fr", "de"], required=False)
 
 
@@ -102,9 +111,22 @@ class AnswersView(APIView):
             (200, "application/json"): AnswerOutput,
             (200, "text/event-stream"): OpenApiTypes.STR,
         },
+        parameters=[
+            OpenApiParameter(
+                "Last-Event-ID",
+                str,
+                OpenApiParameter.HEADER,
+                description="Of the last status event seen of an attempt that is running already:"
+                " the stream goes on after it.",
+            )
+        ],
+        extensions=refusals(409, 429),
     )
     def post(self, request) -> HttpResponseBase:
-        """Ask a question. As an event stream: `status` events, then exactly one `answer`."""
+        """Ask a question. As an event stream: `status` events, then exactly one `answer`.
+
+        The same requestId with the same question follows the same attempt, also while it runs.
+        """
         data = QuestionInput(data=request.data)
         data.is_valid(raise_exception=True)
         try:

@@ -6,9 +6,18 @@ from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework import serializers
 
 from documents.selectors import readable_version_file
-from documents.sources.api import BytesView, etag_of, intact, is_held, private
+from documents.sources.api import (
+    IF_NONE_MATCH,
+    NOT_MODIFIED,
+    BytesView,
+    etag_of,
+    intact,
+    is_held,
+    private,
+)
 from documents.sources.page_image import PageImageFailed, PageNotFound, render_page
 from tenants.api import Problem
+from tenants.openapi import refusals
 from tenants.selectors import NotFound
 
 from .selectors import own_citation
@@ -26,8 +35,9 @@ class MarkQuery(serializers.Serializer):
 class CitedPageView(BytesView):
     @extend_schema(
         operation_id="getSourcePage",
-        parameters=[MarkQuery],
-        responses={(200, "image/png"): OpenApiTypes.BINARY},
+        parameters=[MarkQuery, IF_NONE_MATCH],
+        responses={(200, "image/png"): OpenApiTypes.BINARY, 304: NOT_MODIFIED},
+        extensions=refusals(503),
     )
     def get(self, request, document_id: UUID, number: int, page: int):
         """A page as an image; with `answer` and `citation`, the quote is marked on it."""

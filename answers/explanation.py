@@ -77,7 +77,10 @@ def explain(*, answer: Answer, titles_of: QuerySet[Document]) -> dict[str, objec
         "prompt_version": answer.prompt_version or None,
         "restarts": answer.signals.get("restarts", []),
         "blocked": [
-            {"rule": item.reason.split(": ")[1] if ": " in item.reason else "", "at": item.created_at}
+            {
+                "rule": item.reason.split(": ")[1] if ": " in item.reason else "",
+                "at": item.created_at,
+            }
             for item in answer.review_items.filter(kind="blocked_draft")
         ],
         "permits": [_permit(permit, names) for permit in permits],
@@ -198,7 +201,9 @@ def _pairs(document_versions: Mapping[str, str]) -> list[tuple[UUID, UUID]]:
 def in_words(explained: Mapping[str, object]) -> str:
     """The same as lines for a person."""
     one = explained
-    how = " ".join(filter(None, [one["outcome"] or one["state"], f"({one['reason']})" * bool(one["reason"])]))
+    how = " ".join(
+        filter(None, [one["outcome"] or one["state"], f"({one['reason']})" * bool(one["reason"])])
+    )
     lines = [
         f"Answer {one['answer_id']}",
         f"Asked by {one['asked_by_email']} ({one['asked_by']}) at {one['asked_at']:%Y-%m-%d %H:%M:%S %Z}",
@@ -244,7 +249,9 @@ def in_words(explained: Mapping[str, object]) -> str:
     lines += ["", "Recorded since"]
     for record in one["changes_since"]:
         about = record["title"] or record["document_id"] or "the person who asked"
-        lines.append(f"  {record['seq']}  {record['at']:%Y-%m-%d %H:%M:%S}  {record['action']}: {about}")
+        lines.append(
+            f"  {record['seq']}  {record['at']:%Y-%m-%d %H:%M:%S}  {record['action']}: {about}"
+        )
     lines += [] if one["changes_since"] else ["  nothing that changes access to these sources"]
     lines += ["", "In the audit record"]
     lines += [f"  {row['seq']}  {row['action']}  {row['hash']}" for row in one["audit"]]

@@ -61,6 +61,16 @@ def make_documents(count: int, *, versions: int = 1) -> list[Document]:
     return documents
 
 
+def versions_of(documents: Sequence[Document]) -> dict[uuid.UUID, list[uuid.UUID]]:
+    """{document id: ids of its versions, by number}."""
+    found: dict[uuid.UUID, list[uuid.UUID]] = {document.id: [] for document in documents}
+    rows = DocumentVersion.objects.order_by("number").values_list("document_id", "id")
+    for document_id, version_id in rows:
+        if document_id in found:
+            found[document_id].append(version_id)
+    return found
+
+
 def chunk_of(version_id: uuid.UUID) -> uuid.UUID:
     """The one passage of a generated version."""
     return uuid.uuid5(version_id, "passage")

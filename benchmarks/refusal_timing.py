@@ -55,25 +55,18 @@ SEED = 20261130
 RESAMPLES = 5000
 PASSAGES_PER_DOCUMENT = 50
 TEMPLATES = 200
-SYLLABLES = "ba be bo da de do fa fe ga ge ka ke la le lo ma me mo na ne pa pe ra re sa se ta te va vo".split()
-SUBJECTS = (
-    "leave travel cash cards phones badges keys parking training archives invoices gifts".split()
-)
-VERBS = (
-    "must be approved by|is paid by|is kept by|is checked by|is ordered from|is reported to".split(
-        "|"
-    )
-)
-OFFICES = (
-    "the branch manager|the front office|the department|the help desk|the owner|the team".split("|")
-)
+CONSONANTS, VOWELS = "bdfgklmnprstv", "aeo"
+SUBJECTS = ["leave", "travel", "cash", "cards", "phones", "badges", "keys", "parking", "training"]
+VERBS = ["must be approved by", "is paid by", "is kept by", "is checked by", "is reported to"]
+OFFICES = ["the branch manager", "the front office", "the help desk", "the owner", "the team"]
 
 
 def made_up_words(rng: np.random.Generator, count: int) -> list[str]:
     """Different words of eight letters, of which no question or passage has another."""
     words: dict[str, None] = {}
     while len(words) < count:
-        words["".join(rng.choice(SYLLABLES, 4))] = None
+        letters = (rng.choice(list(kind)) for kind in (CONSONANTS, VOWELS) * 4)
+        words["".join(letters)] = None
     return list(words)
 
 

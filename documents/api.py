@@ -1,10 +1,11 @@
 """HTTP for documents, their versions and grants: validate, call, respond."""
 
+import re
 from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from drf_spectacular.utils import extend_schema, inline_serializer
+from drf_spectacular.utils import OpenApiRequest, extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
@@ -21,6 +22,7 @@ from .models import Document, DocumentVersion, LifeCycle
 from .selectors import grants_of, list_readable_documents
 
 PAGE_SIZE = 50
+A_PDF = {"file": {"contentType": "application/pdf"}}
 
 
 class VersionOutput(serializers.Serializer):
@@ -45,6 +47,15 @@ class GrantOutput(serializers.Serializer):
     to = serializers.CharField(help_text="group:NAME or user:E-MAIL")
 
 
+class CalendarDate(serializers.DateField):
+    """2024-03-01 and no other way to write it, such as 20240301 or 2024-W09-5."""
+
+    def to_internal_value(self, value):
+        if not re.fullmatch(r"\d{4}-\d\d-\d\d", str(value), re.ASCII):
+            self.fail("invalid", format="YYYY-MM-DD")
+        return super().to_internal_value(value)
+
+
 class UploadInput(serializers.Serializer):
     file = serializers.FileField(allow_empty_file=True)
     title = serializers.CharField(max_length=300)
@@ -55,7 +66,7 @@ class UploadInput(serializers.Serializer):
         required=False,
         default=LifeCycle.DRAFT,
     )
-    effective_date = serializers.DateField(required=False)
+    effective_date = CalendarDate(required=False)
     grants = serializers.ListField(
         child=serializers.CharField(), required=False, default=list, help_text="group:NAME …"
     )
@@ -63,7 +74,7 @@ class UploadInput(serializers.Serializer):
 
 class VersionInput(serializers.Serializer):
     file = serializers.FileField(allow_empty_file=True)
-    effective_date = serializers.DateField(required=False)
+    effective_date = CalendarDate(required=False)
 
 
 class GrantInput(Input):
@@ -107,7 +118,7 @@ class DocumentsView(APIView):
 
     @extend_schema(
         operation_id="uploadDocument",
-        request={"multipart/form-data": UploadInput},
+        request={"multipart/form-data": OpenApiRequest(UploadInput, encoding=A_PDF)},
         responses={201: VersionOutput},
     )
     def post(self, request) -> Response:
@@ -145,8 +156,8 @@ class VersionsView(APIView):
 
     @extend_schema(
         operation_id="uploadVersion",
-        request={"multipart/form-data": VersionInput},
-        responses={201: VersionOutput},
+        request={"multipart/form-data": OpenApiRequest(VersionInput, encoding=A_PDF)},
+        responses={200: VersionOutput, 201: VersionOutput},
     )
     def post(self, request, document_id: UUID) -> Response:
         """A new version. The same bytes as the latest one change nothing: state `duplicate`."""
@@ -175,23 +186,30 @@ class GrantsView(APIView):
         document = get_manageable_document(user=request.user, document_id=document_id)
         return Response([{"to": grant.subject} for grant in grants_of(document)])
 
-    @extend_schema(operation_id="grantAccess", request=GrantInput, responses={201: GrantOutput})
+    @extend_schema(
+        operation_id="grantAccess",
+        request=GrantInput,
+        responses={200: GrantOutput, 201: GrantOutput},
+    )
     def post(self, request, document_id: UUID) -> Response:
         """Let a person or a group read it."""
         document, subject, to = self._target(request, document_id)
         changed = services.grant_access(actor=request.user, document=document, subject=subject)
         return Response({"to": to}, status=201 if changed else 200)
 
-    @extend_schema(operation_id="revokeAccess", request=GrantInput, responses={204: None})
+    @extend_schema(
+        operation_id="revokeAccess", request=None, parameters=[GrantInput], responses={204: None}
+    )
     def delete(self, request, document_id: UUID) -> Response:
-        """Take it back; effective at once."""
+        """Take it back; effective at once. `to` may also come in a JSON body, as for granting."""
         document, subject, _ = self._target(request, document_id)
         services.revoke_access(actor=request.user, document=document, subject=subject)
         return Response(status=204)
 
     def _target(self, request, document_id: UUID):
         document = get_manageable_document(user=request.user, document_id=document_id)
-        data = GrantInput(data=request.data)
+        in_query = request.method == "DELETE" and "to" in request.query_params
+        data = GrantInput(data=request.query_params.dict() if in_query else request.data)
         data.is_valid(raise_exception=True)
         to = data.validated_data["to"]
         return document, _subject(to), to

@@ -5,19 +5,21 @@ looked at to say through what, in the same statement.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from tenants.models import User
 from tenants.scope import current_tenant_id
+from tenants.selectors import NotFound
 
-from .access import who_may_read
-from .models import Document
+from .models import Document, DocumentVersion
+from .services import lock_documents
 
 PERSONALLY = "personally"
 
@@ -31,6 +33,11 @@ LEFT JOIN documents_grant g ON g.document_id = r.document_id AND g.tenant_id = u
         WHERE m.user_id = u.id AND m.tenant_id = u.tenant_id))
 LEFT JOIN tenants_group gg ON gg.id = g.group_id
 WHERE u.tenant_id = %(tenant)s
+"""
+
+_READERS = """
+SELECT u.id, r.document_id FROM tenants_user u CROSS JOIN LATERAL documents_readable(u.id) r
+WHERE u.tenant_id = %(tenant)s AND r.document_id = ANY(%(documents)s)
 """
 
 
@@ -101,34 +108,59 @@ class AccessChange:
 
 
 @contextmanager
-def watched_access(document: Document) -> Iterator[Sequence[AccessChange]]:
-    """What the block changed about who may read the document: one element, there after the block.
+def watched_access(*documents: Document) -> Iterator[list[AccessChange]]:
+    """What the block changed about who may read these: one element, there after the block.
 
-    Asks the rule before and after, inside the caller's transaction; the caller holds the document's
-    lock. Who only wants to know rolls back.
+    Asks the rule before and after, inside the caller's transaction; the caller holds the documents'
+    locks. Who only wants to know rolls back. Somebody who gains one document and loses another is
+    named on both sides.
     """
     changes: list[AccessChange] = []
-    before = readers_once_in_force(document)
+    before, waiting = readers_once_in_force(*documents)
     yield changes
-    after = readers_once_in_force(document)
-    concerned = {user.id: user for user in User.objects.filter(id__in=before ^ after)}
-    by_name = sorted(concerned.values(), key=lambda user: user.email)
+    after, _ = readers_once_in_force(*documents)
     changes.append(
         AccessChange(
-            gains=tuple(user for user in by_name if user.id in after),
-            loses=tuple(user for user in by_name if user.id in before),
-            in_force=Document.objects.filter(pk=document.pk, current_version=None).count() == 0,
+            gains=_people(after - before), loses=_people(before - after), in_force=not waiting
         )
     )
 
 
-def readers_once_in_force(document: Document) -> set[UUID]:
-    """Who may read it now; where no version is in force yet, who could if the newest one were."""
+def foresee_access(
+    documents: Sequence[Document], attempt: Callable[[Document], object]
+) -> AccessChange:
+    """What `attempt`, tried on each of these and taken back, would change: all documents together.
+
+    What it refuses to do to a document changes nothing.
+    """
     with transaction.atomic():
-        newest = document.versions.order_by("-number").first()
-        waiting = Document.objects.filter(pk=document.pk, current_version=None)
-        is_supposed = newest is not None and waiting.update(current_version=newest)
-        readers = set(who_may_read(document=document).values_list("id", flat=True))
-        if is_supposed:
+        lock_documents([document.id for document in documents])
+        with watched_access(*documents) as changes:
+            for document in documents:
+                with suppress(ValidationError, PermissionDenied, NotFound), transaction.atomic():
+                    attempt(document)
+        transaction.set_rollback(True)
+    return changes[0]
+
+
+def readers_once_in_force(*documents: Document) -> tuple[set[tuple[UUID, UUID]], int]:
+    """(person, document) for whoever may read one now, or could if its newest version were in force.
+
+    The number is how many of the documents have no version in force yet.
+    """
+    ids = [document.id for document in documents]
+    newest = DocumentVersion.objects.filter(document=OuterRef("pk")).order_by("-number")
+    with transaction.atomic():
+        waiting = Document.objects.filter(id__in=ids, current_version=None).update(
+            current_version=Subquery(newest.values("id")[:1])
+        )
+        with connection.cursor() as cursor:
+            cursor.execute(_READERS, {"tenant": current_tenant_id(), "documents": ids})
+            readers = set(cursor.fetchall())
+        if waiting:
             transaction.set_rollback(True)
-    return readers
+    return readers, waiting
+
+
+def _people(pairs: set[tuple[UUID, UUID]]) -> tuple[User, ...]:
+    return tuple(User.objects.filter(id__in={person for person, _ in pairs}).order_by("email"))

@@ -22,6 +22,7 @@ from tenants.selectors import departments_administered_by
 
 from . import storage
 from .access import get_manageable_document
+from .ingestion.normalise import one_line
 from .models import (
     Document,
     DocumentVersion,
@@ -76,8 +77,8 @@ def create_document(
     check_upload(upload)
     subjects = list(subjects)
     document = Document(
-        title=title.strip(),
-        reference=reference.strip(),
+        title=one_line(title),
+        reference=one_line(reference),
         department=department,
         owner=owner,
         life_cycle=life_cycle,
@@ -148,7 +149,7 @@ def update_document(*, actor: User | None, document: Document, **fields: object)
     if "department" in fields:
         _check_department(actor, fields["department"])
     for name, value in fields.items():
-        setattr(document, name, value)
+        setattr(document, name, one_line(value) if isinstance(value, str) else value)
     _clean(document)
     document.save(update_fields=list(fields))
     record_action(
@@ -304,7 +305,7 @@ def _store_version(
     version = DocumentVersion.objects.create(
         document=document,
         number=number,
-        file_name=upload.name[-255:],
+        file_name=one_line(upload.name)[-255:],
         object_key=storage.put(upload.data),
         sha256=digest,
         media_type=PDF,

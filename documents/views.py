@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 
 from tenants.views import personal_page
 
+from .ingestion.normalise import one_line
 from .models import LifeCycle
 from .selectors import list_readable_documents
 
@@ -18,7 +19,7 @@ LONGEST_FILTER = 100
 @personal_page
 def documents(request: HttpRequest) -> HttpResponse:
     """Readable documents by title; `?q=` keeps those whose title or reference holds the words."""
-    words = request.GET.get("q", "").replace("\x00", "").strip()[:LONGEST_FILTER]
+    words = one_line(request.GET.get("q", ""))[:LONGEST_FILTER]
     found = list_readable_documents(user=request.user, matching=words)
     page = Paginator(found, DOCUMENTS_PER_PAGE).get_page(request.GET.get("page"))
     return render(

@@ -24,22 +24,36 @@ def bulk_action(
     button: str = "",
     explanation: str = "",
     form: Callable[[HttpRequest, Sequence[models.Model]], forms.Form] | None = None,
+    foresee: Callable[[Sequence[models.Model], Callable[[models.Model], object]], object]
+    | None = None,
+    foreseen_template: str = "",
+    at_most: int = _ROWS_AT_MOST,
     permission: str = "change",
 ):
     """An admin action that calls `apply` for each row, which says whether that changed anything.
 
     `changed` and `unchanged` are sentence openings such as "Archived" and "Archived already".
     With a `button`, a page first asks for confirmation and for what `form` wants to know; the
-    form's cleaned data reaches `apply` and may fill `{…}` in the sentences.
+    form's cleaned data reaches `apply` and may fill `{…}` in the sentences. `foresee` is given the
+    rows and a way to try the action on one; what it returns, unless it is false, is shown with
+    `foreseen_template` and has to be confirmed by its `digest` first.
     """
 
     def action(page: PreceptModelAdmin, request: HttpRequest, queryset: models.QuerySet):
-        rows = list(queryset[: _ROWS_AT_MOST + 1])
-        if len(rows) > _ROWS_AT_MOST:
-            messages.error(request, f"Choose at most {_ROWS_AT_MOST} at once. Nothing was changed.")
+        rows = list(queryset[: at_most + 1])
+        if len(rows) > at_most:
+            messages.error(request, f"Choose at most {at_most} at once. Nothing was changed.")
             return None
         asked = form(request, rows) if form else None
-        if button and not ("confirmed" in request.POST and (asked is None or asked.is_valid())):
+        is_asked = not button or (
+            "confirmed" in request.POST and (asked is None or asked.is_valid())
+        )
+        foreseen = None
+        if is_asked and foresee:
+            answers = asked.cleaned_data if asked else {}
+            foreseen = foresee(rows, lambda row: apply(request, row, answers))
+            is_asked = not foreseen or request.POST.get("foreseen") == foreseen.digest
+        if not is_asked:
             context = {
                 **page.admin_site.each_context(request),
                 "title": label.rstrip("…"),
@@ -50,6 +64,8 @@ def bulk_action(
                 "explanation": explanation,
                 "button": button,
                 "action": name,
+                "foreseen": foreseen,
+                "foreseen_template": foreseen_template,
             }
             return TemplateResponse(request, "admin/bulk_action.html", context)
         answers = asked.cleaned_data if asked else {}

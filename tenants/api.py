@@ -16,16 +16,25 @@ from rest_framework.views import APIView, set_rollback
 
 from .selectors import NotFound
 
+# What a field takes in JSON. REST framework would also take 0 for "0" and "yes" for true.
+JSON_TYPES = {
+    serializers.CharField: (str, "Write a string."),
+    serializers.BooleanField: (bool, "Write true or false."),
+}
+
 
 class Input(serializers.Serializer):
-    """Base of request bodies: a field it does not know is an error, never silently dropped."""
+    """Base of request bodies: a field it does not know is an error, and so is another type."""
 
     def to_internal_value(self, data):
         unknown = set(data) - set(self.fields)
-        if unknown:
-            raise serializers.ValidationError(
-                {name: ["There is no such field."] for name in sorted(unknown)}
-            )
+        errors = {name: ["There is no such field."] for name in sorted(unknown)}
+        for name in data.keys() & self.fields.keys():
+            for kind, (taken, message) in JSON_TYPES.items():
+                if isinstance(self.fields[name], kind) and not isinstance(data[name], taken):
+                    errors[name] = [message]
+        if errors:
+            raise serializers.ValidationError(errors)
         return super().to_internal_value(data)
 
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from urllib.parse import unquote
 
 from django.contrib.auth import SESSION_KEY
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 
 from . import selectors
 from .scope import tell_database, tenant_scope
@@ -41,7 +41,15 @@ class PlainTextMiddleware:
         charset = request.content_params.get("charset", "utf-8")
         address = unquote(request.META.get("QUERY_STRING", "") + request.path_info)
         if charset.lower() not in ("utf-8", "utf8", "us-ascii") or "\x00" in address:
-            return HttpResponseBadRequest(
-                "The request is not plain UTF-8 text.", content_type="text/plain; charset=utf-8"
-            )
+            return _refuse(request, "The request is not plain UTF-8 text.")
         return self.get_response(request)
+
+
+def _refuse(request: HttpRequest, detail: str) -> HttpResponse:
+    """In the shape that its reader expects: a problem for programs, a sentence for others."""
+    if not request.path_info.startswith("/v1/"):
+        return HttpResponseBadRequest(detail, content_type="text/plain; charset=utf-8")
+    problem = {"type": "about:blank", "title": "Bad Request", "status": 400, "code": "invalid"}
+    return JsonResponse(
+        {**problem, "detail": detail}, status=400, content_type="application/problem+json"
+    )

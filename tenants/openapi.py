@@ -51,6 +51,8 @@ REFUSALS = {
     "429": "Too much at once; `Retry-After` says when to come back (`rate_limited`).",
     "503": "What is asked for cannot be served at the moment (`source_unavailable`).",
 }
+NO_NUL = r"^[^\x00]*$"
+NOT_BLANK = r"^[^\x00]*[^\x00\s][^\x00]*$"
 HEADERS = {
     "401": {"WWW-Authenticate": {"schema": {"type": "string"}, "required": True}},
     "429": {
@@ -66,22 +68,39 @@ HEADERS = {
 def describe_refusals(result, generator, request, public):
     """Each operation names the refusals it can answer with; what is particular, its view says."""
     result["components"]["schemas"]["Problem"] = PROBLEM
+    _say_what_text_is(result["components"]["schemas"])
     for path, operations in result["paths"].items():
-        for method, operation in operations.items():
+        for operation in operations.values():
             statuses = {"401", "403", "406"}
+            if operation.get("parameters"):
+                statuses |= {"400"}
             if "{" in path:
                 statuses |= {"404"}
             if "requestBody" in operation:
+                _close(operation["requestBody"]["content"], result["components"]["schemas"])
                 statuses |= {"400", "413", "415"}
-            if any(parameter["in"] == "query" for parameter in operation.get("parameters", ())):
-                statuses |= {"400"}
-            if method == "post" and "requestBody" not in operation:
-                statuses |= {"415"}
             for status in sorted(statuses | set(operation.get("x-refusals", ()))):
                 operation["responses"].setdefault(status, _refusal(status))
             operation.pop("x-refusals", None)
             operation["responses"] = dict(sorted(operation["responses"].items()))
     return result
+
+
+def _say_what_text_is(schemas: dict[str, dict]) -> None:
+    """No input takes a NUL, and where something has to be said, blanks do not say it."""
+    inputs = [schema for name, schema in schemas.items() if name.endswith("Request")]
+    fields = [field for schema in inputs for field in schema["properties"].values()]
+    fields += [field["items"] for field in fields if field.get("type") == "array"]
+    for field in fields:
+        if field.get("type") == "string" and not field.keys() & {"format", "enum", "pattern"}:
+            field["pattern"] = NOT_BLANK if field.get("minLength") else NO_NUL
+
+
+def _close(content: dict[str, dict], schemas: dict[str, dict]) -> None:
+    """A JSON body with a field that is not described is refused; see tenants.api.Input."""
+    reference = content.get("application/json", {}).get("schema", {}).get("$ref", "")
+    if reference:
+        schemas[reference.rpartition("/")[2]]["additionalProperties"] = False
 
 
 def _refusal(status: str) -> dict[str, object]:

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import connection
-
 from answers.evidence import Evidence
 from answers.models import Answer, ContextPermit, PermitStep
 
 from .counting import count_out_passages
 from .errors import AuthorityUnavailable, SourcesChanged
-from .locks import decide, lock_shared
+from .locks import decide, lock_then_read
+
+ELIGIBLE = "SELECT * FROM answers_admissible(%(reader)s, %(chunks)s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ def admit(
     """
     reader = answer.user_id
 
-    def decision() -> Admission:
-        lock_shared(user_id=reader, chunk_ids=chunk_ids)
-        rows = _eligible(reader, chunk_ids)
+    def decision(left: float) -> Admission:
+        read = lock_then_read(ELIGIBLE, left=left, reader=reader, chunks=chunk_ids)
+        rows = {row[0]: row for row in read}
         admitted = [chunk_id for chunk_id in chunk_ids if chunk_id in rows]
         rejected = [chunk_id for chunk_id in chunk_ids if chunk_id not in rows]
         counted_out = count_out_passages(reader=reader, chunk_ids=rejected)
@@ -68,13 +68,6 @@ def admit(
         return Admission(permit=permit, evidence=evidence)
 
     return decide(decision)
-
-
-def _eligible(reader: UUID, chunk_ids: Sequence[UUID]) -> dict[UUID, tuple]:
-    """Read after the locks, in a statement of its own: what committed first is seen here."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM answers_admissible(%s, %s)", [reader, list(chunk_ids)])
-        return {row[0]: row for row in cursor.fetchall()}
 
 
 def _evidence(number: int, row: tuple, cosine: float, score: float) -> Evidence:

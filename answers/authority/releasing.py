@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import connection
 from django.utils import timezone
 
 from answers.canonical import digest_of
@@ -24,7 +23,9 @@ from documents.ingestion.headings import section_at
 
 from .counting import count_out_sources
 from .errors import PermitRefused, SourcesChanged
-from .locks import decide, lock_shared
+from .locks import decide, lock_then_read
+
+ELIGIBLE = "SELECT * FROM answers_releasable(%(reader)s, %(documents)s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,12 @@ def release(
     context permit of another answer, attempt, caller or step.
     """
 
-    def decision() -> Release | None:
+    def decision(left: float) -> Release | None:
         shown = ContextPermit.objects.get(pk=context.pk)  # never changes, so read before the locks
         admitted = {UUID(d): UUID(v) for d, v in shown.document_versions.items()}
-        lock_shared(user_id=shown.caller, document_ids=admitted)
-        revisions = _check_still_eligible(shown.caller, admitted)
+        rows = lock_then_read(ELIGIBLE, left=left, reader=shown.caller, documents=admitted)
+        if {row[0]: row[1] for row in rows} != admitted:
+            raise SourcesChanged(count_out_sources(reader=shown.caller, versions=admitted))
         current = Answer.objects.select_for_update().get(pk=answer.pk)
         _check_permit(shown, current, evidence)
         if current.state != AnswerState.RUNNING or current.cancel_requested:
@@ -68,7 +70,7 @@ def release(
             digest=digest,
             caller=current.user_id,
             document_versions=shown.document_versions,
-            access_revisions=revisions,
+            access_revisions=_revisions(shown.caller, rows),
         )
         Answer.objects.filter(pk=current.pk).update(
             state=AnswerState.FINISHED, digest=digest, finished_at=timezone.now(), **finish
@@ -88,15 +90,8 @@ def consume(*, permit: ReleasePermit, caller: UUID) -> bool:
     )
 
 
-def _check_still_eligible(reader: UUID, admitted: Mapping[UUID, UUID]) -> dict[str, int]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM answers_releasable(%s, %s)", [reader, list(admitted)])
-        rows = cursor.fetchall()
-    if {row[0]: row[1] for row in rows} != admitted:
-        raise SourcesChanged(count_out_sources(reader=reader, versions=admitted))
-    revisions = {str(row[0]): row[2] for row in rows}
-    revisions |= {str(reader): row[3] for row in rows}
-    return revisions
+def _revisions(reader: UUID, rows: Sequence[tuple]) -> dict[str, int]:
+    return {str(row[0]): row[2] for row in rows} | {str(reader): row[3] for row in rows}
 
 
 def _check_permit(shown: ContextPermit, current: Answer, evidence: Sequence[Evidence]) -> None:

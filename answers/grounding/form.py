@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from answers.terms import content_words, fold, known_language
+from answers.terms import content_words, fold, known_language, words
 
 # Each is looked for in the claim, and must then stand in a quote as it is.
 _FORMS = re.compile(
@@ -24,8 +24,8 @@ _FORMS = re.compile(
     r"|^(?:system|assistant|user|developer|tool)\s*:",
     re.IGNORECASE,
 )
-_LEAST_WORDS = 3
 _LEAST_SHARE = 1 / 3
+_YES_AND_NO = frozenset({"yes", "no", "ja", "nee", "nein", "oui", "non"})
 
 
 def foreign_form(claim: str, quotes: Iterable[str]) -> str | None:
@@ -46,10 +46,9 @@ def unsupported(claim: str, *, language: str, sentences: Iterable[tuple[str, str
     spoken = known_language(language)
     if any(known_language(written) != spoken for _, written in sentences):
         return None
-    said = {fold(word, spoken) for word in content_words(claim, spoken)}
-    if len(said) < _LEAST_WORDS:
-        return None
-    borne = {fold(word, spoken) for text, _ in sentences for word in content_words(text, spoken)}
+    said = {fold(word, spoken) for word in content_words(claim, spoken) or words(claim)}
+    said -= _YES_AND_NO
+    borne = {fold(word, spoken) for text, _ in sentences for word in words(text)}
     if len(said & borne) < len(said) * _LEAST_SHARE:
         return "most of its words are in no sentence that it quotes"
     return None

@@ -1,7 +1,6 @@
 """Questions per minute and answers at once: both are settled before an attempt exists."""
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
@@ -16,7 +15,7 @@ from .tokens import token_counters
 # How long somebody waits for a place that others have. Answers take seconds.
 RETRY_CONCURRENT_SECONDS = 5
 # No attempt runs for so long: a place is free then, whatever became of the process that took it.
-LOST_AFTER = timedelta(minutes=15)
+LOST_AFTER = timedelta(minutes=15, seconds=3 * settings.GENERATOR_TIMEOUT_SECONDS)
 # Between taking a place and making the answer lie milliseconds.
 NEVER_STARTED_AFTER = timedelta(seconds=30)
 
@@ -37,40 +36,20 @@ TAKE_PLACE = """
 INSERT INTO answers_countedattempt (tenant_id, answer_id_counted, person, taken_at)
 VALUES (%(tenant)s, %(answer)s, %(person)s, clock_timestamp())
 """
-LEAVE_PLACE = """
-DELETE FROM answers_countedattempt WHERE tenant_id = %(tenant)s AND answer_id_counted = %(answer)s
-"""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """That an attempt was counted, and in which window for the person and for the tenant."""
-
-    answer_id: UUID
-    person: UUID
-    windows: tuple[datetime, datetime]
-
-
-def take_place(*, person: UUID, answer_id: UUID) -> Place:
+def take_place(*, person: UUID, answer_id: UUID) -> None:
     """Count one question of this person and give the attempt a place among those that run.
 
-    All or nothing, committed before this returns. Raises RateLimited.
+    All or nothing, and committed before this returns. Raises RateLimited.
     """
     with counting() as cursor:
-        windows = tuple(_count(cursor, counter) for counter in _question_counters(person))
+        for counter in _question_counters(person):
+            _count(cursor, counter)
         # The tenant's counter is locked from here on, so places are given out one at a time.
         _refuse_without_tokens(cursor, person)
         _refuse_without_place(cursor, person)
         cursor.execute(TAKE_PLACE, _names(person, answer_id))
-    return Place(answer_id=answer_id, person=person, windows=windows)
-
-
-def give_back(place: Place) -> None:
-    """For a question that turns out to be the repeat of one that was counted already."""
-    with counting() as cursor:
-        for counter, window in zip(_question_counters(place.person), place.windows, strict=True):
-            counter.correct(cursor, -1, window=window)
-        cursor.execute(LEAVE_PLACE, _names(place.person, place.answer_id))
 
 
 def _question_counters(person: UUID) -> tuple[Counter, Counter]:
@@ -80,10 +59,9 @@ def _question_counters(person: UUID) -> tuple[Counter, Counter]:
     )
 
 
-def _count(cursor, counter: Counter) -> datetime:
-    window = counter.add(cursor, 1)
-    if window is not None:
-        return window
+def _count(cursor, counter: Counter) -> None:
+    if counter.add(cursor, 1):
+        return
     wait = counter.seconds_left()
     if counter.subject == current_tenant_id():
         sentence = "Your organisation has asked as many questions as it may within a minute."

@@ -1,9 +1,12 @@
 """What can be done to many documents at once. Each document is its own transaction."""
 
+from functools import partial
+
 from tenants.admin_bulk import bulk_action
 from tenants.models import Group
 
 from .. import services
+from ..effective_access import foresee_access
 from ..models import LifeCycle
 from .forms import ArchiveForm, ReasonForm, SubjectForm, granted_subjects
 
@@ -33,8 +36,17 @@ def _move_to(life_cycle: LifeCycle):
     return move
 
 
+# Each of these can change who reads what, so each says to whom before it does it. To know, it is
+# tried and taken back, under the documents' locks: not for too many of them.
+access_action = partial(
+    bulk_action,
+    at_most=100,
+    foresee=foresee_access,
+    foreseen_template="admin/documents/document/_access_change.html",
+)
+
 ACTIONS = [
-    bulk_action(
+    access_action(
         name="grant_access",
         label="Let a group read them…",
         button="Let them read",
@@ -45,7 +57,7 @@ ACTIONS = [
         changed="“{subject}” may now read",
         unchanged="“{subject}” could read already",
     ),
-    bulk_action(
+    access_action(
         name="revoke_access",
         label="Revoke a group's or person's access…",
         button="Revoke access",
@@ -58,7 +70,7 @@ ACTIONS = [
         changed="Access of “{subject}” revoked from",
         unchanged="“{subject}” had no grant to",
     ),
-    bulk_action(
+    access_action(
         name="archive",
         label="Archive…",
         button="Archive",
@@ -68,7 +80,7 @@ ACTIONS = [
         changed="Archived",
         unchanged="Was archived already",
     ),
-    bulk_action(
+    access_action(
         name="move_to_draft",
         label="Move to draft…",
         button="Move to draft",
@@ -78,7 +90,7 @@ ACTIONS = [
         changed="Moved to draft",
         unchanged="Was a draft already",
     ),
-    bulk_action(
+    access_action(
         name="vet",
         label="Mark as vetted…",
         button="Mark as vetted",
@@ -88,7 +100,7 @@ ACTIONS = [
         changed="Marked as vetted",
         unchanged="Was vetted already",
     ),
-    bulk_action(
+    access_action(
         name="delete_documents",
         label="Delete…",
         button="Delete",

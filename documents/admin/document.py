@@ -5,7 +5,6 @@ from django.core.exceptions import ValidationError
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.http import Http404, JsonResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.timezone import localtime
 from django.views.decorators.cache import never_cache
@@ -265,7 +264,7 @@ class DocumentAdmin(EffectiveAccessPages, PreceptModelAdmin):
         if not subjects:
             messages.warning(request, "Nobody may read it yet: add a group or a person below.")
         else:
-            count = len(readers_once_in_force(document))
+            count = len(readers_once_in_force(document)[0])
             messages.info(request, f"People who may read it once it is in force: {count}.")
         number = submission.version.number
         return [f"“{document}” was created. Version {number} was received and is being read."]

@@ -50,7 +50,7 @@ _ZERO_WIDTH_GAP = re.compile(r"(?<=[^\W_])\u200b+(?=[^\W_])")
 _INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f"
     r"\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
-    r"\ufe00-\ufe0f\ufeff\ufff9-\ufffb]"
+    r"\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef]"
 )
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SOFT_BREAK = re.compile(r"\u00ad[^\S\n]*\n[^\S\n]*(?=[^\W\d_])")
@@ -102,6 +102,14 @@ def normalise(raw: str) -> str:
     text = _join_hyphenated(text)
     text = _CODE_BREAK.sub(r"\1", text)
     return _PARAGRAPH_GAP.sub("\n\n", text).strip()
+
+
+def one_line(text: str) -> str:
+    """A title, code or file name as it is kept: one line, without control, direction-changing or
+    invisible characters, so that it cannot disturb what is shown beside it.
+    """
+    plain = _SURROGATE.sub("\ufffd", _LINE_BREAKS.sub(" ", text))
+    return " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", plain)).split())
 
 
 def search_form(text: str) -> str:

@@ -106,9 +106,10 @@ def choose_plan(*, reader: UUID) -> Plan:
 def cosines(
     *, reader: UUID, generation: IndexGeneration, query: np.ndarray, chunk_ids: Sequence[UUID]
 ) -> dict[UUID, float]:
-    """Cosines of chunks the other leg found, for those the reader may use."""
-    if not chunk_ids:
-        return {}
+    """Cosines of chunks the other leg found, for those the reader may use.
+
+    Also asked for none, so that a search is the same statements whatever its legs found.
+    """
     hits = _run(EXACT, reader, generation, len(chunk_ids), query, chunks=list(chunk_ids))
     return {hit.chunk_id: hit.score for hit in hits}
 
@@ -119,12 +120,12 @@ def _run(
     generation: IndexGeneration,
     limit: int,
     query: np.ndarray,
-    chunks: Sequence[UUID] = (),
+    chunks: Sequence[UUID] | None = None,
 ) -> list[Hit]:
     sql = statement.format(
         dims=int(generation.dims),
         oversampling=HNSW_OVERSAMPLING,
-        only_these=ONLY_THESE if chunks else "",
+        only_these="" if chunks is None else ONLY_THESE,
     )
     with connection.cursor() as cursor:
         cursor.execute(
@@ -135,7 +136,7 @@ def _run(
                 "generation": generation.id,
                 "query": HalfVector(query).to_text(),
                 "limit": limit,
-                "chunks": list(chunks),
+                "chunks": list(chunks or ()),
             },
         )
         return [Hit(chunk_id=row[0], score=row[1]) for row in cursor.fetchall()]

@@ -5,7 +5,12 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.utils.http import parse_etags
-from drf_spectacular.utils import OpenApiTypes, extend_schema
+from drf_spectacular.utils import (
+    OpenApiParameter,
+    OpenApiResponse,
+    OpenApiTypes,
+    extend_schema,
+)
 from rest_framework import renderers, serializers
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -15,6 +20,18 @@ from documents.access import get_readable_version
 from tenants.api import Problem
 from tenants.camel_case import CamelCaseJSONRenderer
 from tenants.models import TokenUse
+from tenants.openapi import refusals
+
+IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match", str, OpenApiParameter.HEADER, description="The ETag of what one holds."
+)
+NOT_MODIFIED = OpenApiResponse(description="Still the same, and still to be read by the caller.")
+
+
+OPENED_IN_THE_BROWSER = {"application/pdf": "pdf"}
+UNKNOWN_TYPE = "application/octet-stream"
+# Browsers' PDF viewers do not open in a sandbox, and have one of their own.
+SANDBOXED = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 
 class PageOutput(serializers.Serializer):
@@ -80,7 +97,12 @@ class BytesView(APIView):
 
 
 class TextView(BytesView):
-    @extend_schema(operation_id="getSourceText", responses={(200, "text/plain"): OpenApiTypes.STR})
+    @extend_schema(
+        operation_id="getSourceText",
+        responses={(200, "text/plain"): OpenApiTypes.STR, 304: NOT_MODIFIED},
+        parameters=[IF_NONE_MATCH],
+        extensions=refusals(503),
+    )
     def get(self, request, document_id: UUID, number: int) -> HttpResponse:
         """The extracted text that citation offsets count into."""
         text = intact(
@@ -94,7 +116,10 @@ class TextView(BytesView):
 
 class FileView(BytesView):
     @extend_schema(
-        operation_id="getSourceFile", responses={(200, "application/pdf"): OpenApiTypes.BINARY}
+        operation_id="getSourceFile",
+        responses={(200, "application/pdf"): OpenApiTypes.BINARY, 304: NOT_MODIFIED},
+        parameters=[IF_NONE_MATCH],
+        extensions=refusals(503),
     )
     def get(self, request, document_id: UUID, number: int) -> HttpResponse:
         """The file as it was uploaded."""
@@ -104,8 +129,14 @@ class FileView(BytesView):
             document_id=document_id,
             number=number,
         )
-        response = private(request, data, "application/pdf")
-        response["Content-Disposition"] = f'inline; filename="{document_id}-v{version.number}.pdf"'
+        # What a browser opens by itself is on a list; anything else is only ever downloaded. The
+        # name in the address bar is ours, so nothing of the uploaded file's name is repeated.
+        ending = OPENED_IN_THE_BROWSER.get(version.media_type)
+        name = f"{document_id}-v{version.number}.{ending or 'bin'}"
+        response = private(request, data, version.media_type if ending else UNKNOWN_TYPE)
+        response["Content-Disposition"] = (
+            f'{"inline" if ending else "attachment"}; filename="{name}"'
+        )
         return response
 
 
@@ -131,6 +162,8 @@ def private(request, data: bytes, content_type: str, *, etag: str = "") -> HttpR
     response = HttpResponse(status=304) if held else HttpResponse(data, content_type=content_type)
     response["ETag"] = etag
     response["Cache-Control"] = "private, no-store"
+    if content_type not in OPENED_IN_THE_BROWSER:
+        response["Content-Security-Policy"] = SANDBOXED
     return response
 
 

@@ -91,8 +91,12 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize(("change", "kind"), CHANGES.items(), ids=lambda v: getattr(v, "__name__", v))
-def test_what_is_counted_out_at_an_admission_is_counted_by_kind(bank, reader, document, change, kind):
+@pytest.mark.parametrize(
+    ("change", "kind"), CHANGES.items(), ids=lambda v: getattr(v, "__name__", v)
+)
+def test_what_is_counted_out_at_an_admission_is_counted_by_kind(
+    bank, reader, document, change, kind
+):
     kept = bank.document("Kept", "The canteen opens at noon.", readers=[reader])
     answer = bank.start(reader, QUESTION).answer
     with bank.scope():

@@ -107,9 +107,7 @@ class Stage:
                 life_cycle=world.life_cycles[number],
                 withdrawn_date=timezone.localdate() if is_archived else None,
                 deleted_at=timezone.now() if number in world.deleted else None,
-                current_version=None
-                if number in world.without_version
-                else self.versions[number],
+                current_version=None if number in world.without_version else self.versions[number],
             )
 
     def number_of(self, document_id) -> int:
@@ -157,9 +155,9 @@ def test_why_something_cannot_be_read_agrees_with_the_rule(stage, world):
         stage.set(world)
         for p, person in enumerate(stage.people):
             standing = standing_of(reader=person.id, versions=versions)
-            assert {
-                stage.number_of(document): why for (document, _), why in standing.items()
-            } == {d: world.why_not(p, d) for d in DOCUMENTS}
+            assert {stage.number_of(document): why for (document, _), why in standing.items()} == {
+                d: world.why_not(p, d) for d in DOCUMENTS
+            }
         nothing = (uuid.uuid4(), uuid.uuid4())
         standing = standing_of(reader=stage.people[0].id, versions=[nothing])
         assert standing[nothing] in (Standing.DELETED, Standing.INACTIVE)

@@ -34,7 +34,11 @@ def pdf(text: str = "Leave is 25 days.", name: str = "leave.pdf") -> SimpleUploa
 
 def bulk(browser, action: str, *documents, **answers):
     data = {"action": action, "_selected_action": [str(d.pk) for d in documents], **answers}
-    return browser.post(list_of(LIST), data, follow=True)
+    answer = browser.post(list_of(LIST), data, follow=True)
+    if "confirmed" in answers and (answer.context or {}).get("foreseen"):
+        data["foreseen"] = answer.context["foreseen"].digest  # who gains and who loses was read
+        answer = browser.post(list_of(LIST), data, follow=True)
+    return answer
 
 
 def current(bank, document) -> Document:

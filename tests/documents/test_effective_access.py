@@ -3,14 +3,16 @@
 import uuid
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 from audit.models import AuditRecord
 from documents import services
 from documents.access import may_read
+from documents.effective_access import foresee_access
 from documents.models import Document, DocumentVersion, Grant
 from tenants.models import Role
-from tests.admin_pages import filled, page_of, said, signed_in
+from tests.admin_pages import filled, list_of, page_of, said, signed_in
 from tests.documents.test_admin import pdf
 
 
@@ -182,3 +184,43 @@ def test_other_roles_and_strangers_people_find_no_such_page(bank, other_bank, br
     nobody = browser.get(reverse("admin:documents_person", args=[uuid.uuid4()]))
     assert (theirs.status_code, theirs.content) == (404, nobody.content)
     assert browser.post(page_for(person)).status_code == 405
+
+
+@pytest.mark.parametrize("action", ["grant_access", "move_to_draft", "delete_documents"])
+def test_a_bulk_action_says_first_who_gains_and_who_loses(bank, browser, action):
+    teller, other = bank.person("teller"), bank.person("other")
+    tellers = bank.group("Tellers", teller)
+    chosen = [in_force(bank, other), in_force(bank, other)]
+    data = {"action": action, "_selected_action": [str(d.pk) for d in chosen], "confirmed": "yes"}
+    if action == "grant_access":
+        data["subject"] = f"group:{tellers.pk}"
+    asked = browser.post(list_of("documents_document"), data)
+    gains, loses = ([teller], []) if action == "grant_access" else ([], [other])
+    assert [*asked.context["foreseen"].gains] == gains
+    assert [*asked.context["foreseen"].loses] == loses
+    assert (gains or loses)[0].email in asked.content.decode()
+    with bank.scope():
+        assert Document.objects.filter(life_cycle="vetted", deleted_at=None).count() == 2
+        assert Grant.objects.filter(document__in=chosen).count() == 2
+        assert not AuditRecord.objects.filter(action__in=["grant.given", "document.deleted"])
+    data["foreseen"] = asked.context["foreseen"].digest
+    assert browser.post(list_of("documents_document"), data).status_code == 302
+    with bank.scope():
+        assert may_read(user=teller, document_id=chosen[0].id) is (action == "grant_access")
+        assert may_read(user=other, document_id=chosen[1].id) is (action == "grant_access")
+
+
+def test_what_is_foreseen_for_many_documents_is_what_happens_and_nothing_happens_before(bank):
+    first, second = bank.person("first"), bank.person("second")
+    chosen = [in_force(bank, first), in_force(bank), bank.document(readers=[second], ingest=False)]
+
+    def withdraw(document):
+        if document == chosen[0]:
+            raise ValidationError("Not this one.")
+        services.grant_access(actor=None, document=document, subject=first)
+
+    with bank.scope():
+        change = foresee_access(chosen, withdraw)
+        assert (change.gains, change.loses, change.in_force) == ((first,), (), False)
+        assert Grant.objects.filter(document__in=chosen).count() == 2
+        assert Document.objects.get(pk=chosen[2].pk).current_version_id is None

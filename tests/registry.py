@@ -1,0 +1,157 @@
+"""Everything that can be reached from outside, and who may reach it. `test_registry` walks all of it
+and fails when something exists that is not in here.
+
+People are letters:  a  asker: an employee who may read the document and has asked about it
+                     c  colleague: an employee who may read nothing
+                     r  reviewer    o  auditor (oversees)    t  tenant administrator
+                     h  administrator of the document's department    f  of another department
+                     s  stranger: every role, of another tenant
+                     l  leaver: every role, deactivated while signed in    v  visitor, signed out
+
+A rule is "who it opens for" or "who it opens for/for whom there is nothing". To `l` and `v` all that
+is not public says: sign in. Everybody else is refused for their role.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+EVERYBODY = "acrohftslv"
+SIGNED_IN = "acrohfts"
+STAFF = "rohfts"
+READERS, MANAGERS, OWNER = "a/crohfts", "ht/acrofs", "a/crohfts"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    opens_for: str
+    nothing_for: str = ""
+
+    @classmethod
+    def parse(cls, words: str) -> Rule:
+        return cls(*words.split("/"))
+
+
+def page(*, listed: str, change: str, add: str = "", delete: str = "", history: str = "") -> dict:
+    """The six addresses that each page of the administration has."""
+    return {
+        "": Rule.parse(listed),
+        "add/": Rule.parse(add),
+        "<path:object_id>/change/": Rule.parse(change),
+        "<path:object_id>/delete/": Rule.parse(delete),
+        "<path:object_id>/history/": Rule(
+            history, "".join(letter for letter in STAFF if letter not in history)
+        ),
+        "<path:object_id>/": Rule(STAFF),  # leads to change/, whatever the id
+    }
+
+
+# By model: `app_model`.
+PAGES: dict[str, dict[str, Rule]] = {
+    "documents_document": page(
+        listed="ohfts", add="hfts", change="oht/fs", delete="ht/fs", history="ot"
+    ),
+    "documents_documentversion": page(listed="ohfts", change="oht/fs", history="ot"),
+    "tenants_user": page(listed="hfts", add="ts", change="hft/s", history="t"),
+    "tenants_group": page(listed="hfts", add="ts", change="hft/s", delete="t/s", history="t"),
+    "tenants_department": page(listed="ts", add="ts", change="t/s", delete="t/s", history="t"),
+    "tenants_apitoken": page(listed="ts", add="ts", change="t/s", history="t"),
+    "tenants_tenant": page(listed="ts", change="t/s", history="t"),
+    "answers_answer": page(listed="rots", change="rot/s", history="ot"),
+    "answers_reviewitem": page(listed="rs", change="r/s"),
+    "answers_feedback": page(listed="rs", change="r/s"),
+    "audit_auditrecord": page(listed="ots", change="ot/s"),
+    "evaluation_evalcase": page(listed="rts", change="rt/s", history="t"),
+    "evaluation_evalrun": page(listed="rts", change="rt/s", history="t"),
+}
+# By page: action → who is offered it / for whom the row is not there. Nobody else can choose it.
+ACTIONS: dict[str, dict[str, str]] = {
+    "documents_document": dict.fromkeys(
+        ("grant_access", "revoke_access", "archive", "move_to_draft", "vet", "delete_documents"),
+        "ht/fs",
+    ),
+    "tenants_user": dict.fromkeys(
+        ("deactivate", "activate", "add_to_group", "remove_from_group"), "t/s"
+    ),
+    "tenants_apitoken": {"revoke": "t/s"},
+}
+# By address: method → rule.
+URLS: dict[str, dict[str, str]] = {
+    "healthz": {"GET": EVERYBODY},
+    "readyz": {"GET": EVERYBODY},
+    "metrics": {"GET": EVERYBODY},
+    "v1/schema/": {"GET": "acrohftsv"},  # a token that is not valid is refused even here
+    "v1/docs/": {"GET": "acrohftsv"},
+    "v1/answers": {"POST": SIGNED_IN},
+    "v1/answers/<uuid:answer_id>": {"GET": OWNER},
+    "v1/answers/<uuid:answer_id>/cancel": {"POST": OWNER},
+    "v1/answers/<uuid:answer_id>/feedback": {"POST": OWNER},
+    "v1/documents": {"GET": SIGNED_IN, "POST": SIGNED_IN},  # POST: refused with the department
+    "v1/documents/<uuid:document_id>": {"DELETE": MANAGERS},
+    "v1/documents/<uuid:document_id>/versions": {"POST": MANAGERS},
+    "v1/documents/<uuid:document_id>/grants": {
+        "GET": MANAGERS,
+        "POST": MANAGERS,
+        "DELETE": MANAGERS,
+    },
+    "v1/sources/<uuid:document_id>/versions/<int:number>": {"GET": READERS},
+    "v1/sources/<uuid:document_id>/versions/<int:number>/text": {"GET": READERS},
+    "v1/sources/<uuid:document_id>/versions/<int:number>/file": {"GET": READERS},
+    "v1/sources/<uuid:document_id>/versions/<int:number>/pages/<int:page>.png": {"GET": READERS},
+    "^v1/": {"GET": "/acrohfts"},
+    "": {"GET": SIGNED_IN, "POST": SIGNED_IN},
+    "cancel/": {"POST": OWNER},
+    "history/": {"GET": SIGNED_IN},
+    "answers/<uuid:answer_id>/": {"GET": OWNER},
+    "answers/<uuid:answer_id>/feedback/": {"POST": OWNER},
+    "documents/": {"GET": SIGNED_IN},
+    "sources/<uuid:document_id>/versions/<int:number>/": {"GET": READERS},
+    "accounts/login/": {"GET": EVERYBODY},
+    "accounts/logout/": {"GET": EVERYBODY},
+    "accounts/password/": {"GET": SIGNED_IN},
+    "admin/": {"GET": STAFF},
+    "admin/login/": {"GET": SIGNED_IN},
+    "admin/logout/": {"POST": EVERYBODY},
+    "admin/password_change/": {"GET": STAFF},
+    "admin/password_change/done/": {"GET": STAFF},
+    "admin/autocomplete/": {"GET": ""},  # opens for a field that the page offers; see its tests
+    "admin/jsi18n/": {"GET": STAFF},
+    "admin/^(?P<app_label>audit|tenants|documents|answers|evaluation)/$": {"GET": STAFF},
+    "admin/(?P<url>.*)$": {"GET": f"/{STAFF}"},
+    "admin/audit/auditrecord/verify/": {"POST": "ots"},
+    "admin/documents/document/<path:object_id>/versions.json": {"GET": "oht/rfs"},
+    "admin/documents/document/<path:object_id>/versions/<int:number>/<str:what>/": {
+        "POST": "ht/rofs",
+    },
+    "admin/documents/document/<path:object_id>/readers/": {"GET": "oht/rfs"},
+    "admin/documents/document/readable-by/<uuid:user_id>/": {"GET": "ohft/rs"},
+    "admin/answers/answer/<path:object_id>/explanation/": {"GET": "ot/rhfs"},
+    "admin/tenants/apitoken/<path:object_id>/revoke/": {"POST": "t/rohfs"},
+}
+# Whoever can run a command is the operator. "tenant": acts in the one that --tenant names, and
+# refuses without; "object": finds the tenant by the person or object; "all": concerns every tenant.
+COMMANDS: dict[str, str] = {
+    "add_to_group": "object",
+    "ask": "object",
+    "create_group": "tenant",
+    "create_tenant": "all",
+    "create_user": "tenant",
+    "delete_document": "object",
+    "dispatch_outbox": "all",
+    "explain_answer": "object",
+    "grant": "object",
+    "ingest": "tenant",
+    "inventory": "tenant",
+    "issue_token": "object",
+    "load_demo": "all",
+    "reindex": "tenant",
+    "remove_from_group": "object",
+    "revoke": "object",
+    "run_evaluation": "tenant",
+    "set_life_cycle": "object",
+    "set_policy": "tenant",
+    "verify_audit": "all",
+}
+# What runs in the background, with the tenant it is given or finds.
+TASKS = {"documents.tasks.ingest_version"}
+SWEEPS = {"answers.abandoned.end_abandoned_everywhere"}

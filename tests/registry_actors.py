@@ -1,0 +1,97 @@
+"""Everybody the registry is walked as, with one of each thing to be kept from most of them."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field
+
+from django.apps import apps
+from django.db import models
+from django.test import Client
+
+from answers.models import Answer
+from answers.services import block_draft, give_feedback
+from documents.models import Document
+from evaluation.cases import create_case
+from evaluation.models import EvalRun
+from tenants import services as people
+from tenants.models import Role, User
+from tests.bank import Bank
+
+QUESTION = "How many days of annual leave do I have?"
+HR, FINANCE = (Role.DEPARTMENT_ADMIN, "Human Resources"), (Role.DEPARTMENT_ADMIN, "Finance")
+EVERY_ROLE = [Role.TENANT_ADMIN, HR, Role.REVIEWER, Role.AUDITOR]
+# The roles of each; `asker` may read the document and asked about it, nobody else may and did.
+ROLES: dict[str, list] = {
+    "asker": [],
+    "colleague": [],
+    "reviewer": [Role.REVIEWER],
+    "auditor": [Role.AUDITOR],
+    "hr_admin": [HR],
+    "finance_admin": [FINANCE],
+    "tenant_admin": [Role.TENANT_ADMIN],
+    "leaver": EVERY_ROLE,  # deactivated while signed in
+}
+
+
+@dataclass
+class Cast:
+    """The people of one tenant and, by kind, the ids of what is theirs."""
+
+    bank: Bank
+    users: dict[str, User]
+    sessions: dict[str, Client]
+    programs: dict[str, Client]
+    ids: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, bank: Bank, names: list[str]) -> Cast:
+        users = {name: bank.person(name, roles=ROLES.get(name, EVERY_ROLE)) for name in names}
+        cast = cls(bank, users, {}, {})
+        with bank.scope():
+            for name, user in users.items():
+                cast.sessions[name] = Client()
+                cast.sessions[name].force_login(user, backend="tenants.authentication.EmailBackend")
+                _, token = people.issue_token(user=user)
+                cast.programs[name] = Client(headers={"authorization": f"Bearer {token}"})
+        cast._fill(users[names[0]])
+        return cast
+
+    def _fill(self, asker: User) -> None:
+        group = self.bank.group("readers", asker)
+        document = self.bank.document(
+            "Annual leave", "Annual leave allowance is 25 days.", readers=[group]
+        )
+        view = self.bank.ask(asker, QUESTION)
+        with self.bank.scope():
+            block_draft(answer=view.answer, reason="Claim 1: rule: words", draft=[])
+            give_feedback(user=asker, answer=view.answer, helpful=True)
+            create_case(
+                key="case", question="?", as_user=asker, expected_outcome="answered", kind="fact"
+            )
+            EvalRun.objects.create(generator="none")
+            spare_token, _ = people.issue_token(user=asker)
+            self.ids = {"document_id": str(document.pk), "answer_id": str(view.answer.pk)}
+            self.ids |= {"documents_document": str(document.pk), "tenants_group": str(group.pk)}
+            self.ids |= {"documents_documentversion": str(document.current_version_id)}
+            self.ids |= {"tenants_user": str(asker.pk)}
+            self.ids |= {"tenants_apitoken": str(spare_token.pk)}  # one that nobody here uses
+            self.ids |= {"user_id": str(asker.pk), "group_id": str(group.pk)}
+            self.ids["request_id"] = Answer.objects.get(pk=view.answer.pk).request_id
+
+    def spare_document(self) -> str:
+        """One that may be deleted."""
+        document: Document = self.bank.document("Spare", f"Spare {uuid.uuid4()}.", ingest=False)
+        return str(document.pk)
+
+    def row_of(self, page: str) -> str:
+        """The id of a row of the model behind an administration page, such as tenants_user."""
+        model: type[models.Model] = apps.get_model(*page.split("_", 1))
+        if page in self.ids:
+            return self.ids[page]
+        with self.bank.scope():
+            return str(model.objects.order_by("pk").first().pk)
+
+    def dismiss(self, name: str) -> None:
+        with self.bank.scope():
+            people.set_user_active(user=self.users[name], active=False)
