@@ -27,7 +27,7 @@ def bulk_action(
     foresee: Callable[[Sequence[models.Model], Callable[[models.Model], object]], object]
     | None = None,
     foreseen_template: str = "",
-    at_most: int = _ROWS_AT_MOST,
+    at_most: int | None = None,
     permission: str = "change",
 ):
     """An admin action that calls `apply` for each row, which says whether that changed anything.
@@ -40,9 +40,10 @@ def bulk_action(
     """
 
     def action(page: PreceptModelAdmin, request: HttpRequest, queryset: models.QuerySet):
-        rows = list(queryset[: at_most + 1])
-        if len(rows) > at_most:
-            messages.error(request, f"Choose at most {at_most} at once. Nothing was changed.")
+        most = at_most or _ROWS_AT_MOST
+        rows = list(queryset[: most + 1])
+        if len(rows) > most:
+            messages.error(request, f"Choose at most {most} at once. Nothing was changed.")
             return None
         asked = form(request, rows) if form else None
         is_asked = not button or (

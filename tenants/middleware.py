@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from urllib.parse import unquote
 
 from django.contrib.auth import SESSION_KEY
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
@@ -32,15 +31,14 @@ class TenantMiddleware:
 
 
 class PlainTextMiddleware:
-    """Text that is not UTF-8, or that PostgreSQL cannot hold, is refused before anything reads it."""
+    """Text in another encoding than UTF-8 is refused before anything tries to read it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         charset = request.content_params.get("charset", "utf-8")
-        address = unquote(request.META.get("QUERY_STRING", "") + request.path_info)
-        if charset.lower() not in ("utf-8", "utf8", "us-ascii") or "\x00" in address:
+        if charset.lower() not in ("utf-8", "utf8", "us-ascii"):
             return _refuse(request, "The request is not plain UTF-8 text.")
         return self.get_response(request)
 

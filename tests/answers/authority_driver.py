@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db import connection, connections, transaction
+from django.db import connections, transaction
 
 from answers import authority
 from answers.evidence import Evidence
 from answers.grounding import GroundedAnswer, GroundedClaim, GroundedQuote
-from answers.models import Answer, ContextPermit, Outcome, ReleasePermit
+from answers.models import Answer, Outcome
 from answers.selectors import present_answer
 from benchmarks.generated_bank import chunk_of
 from documents import services as documents
@@ -66,9 +66,9 @@ class Driver:
             )
         except authority.SourcesChanged:
             return SOURCES_CHANGED
-        stored = ContextPermit.objects.get(pk=admission.permit.pk)
-        assert [UUID(chunk) for chunk in stored.chunks] == [e.chunk_id for e in admission.evidence]
-        permit = self._permit(stored, stored.step, stored.rejected)
+        made = admission.permit
+        assert made.chunks == [str(chunk.chunk_id) for chunk in admission.evidence]
+        permit = self._permit(made, made.step, made.rejected)
         self._real[permit] = admission
         return permit
 
@@ -88,9 +88,8 @@ class Driver:
             return PERMIT_REFUSED
         if released is None:
             return ENDED
-        stored = ReleasePermit.objects.get(pk=released.permit.pk)
-        made = self._permit(stored, RELEASED, 0)
-        self._real[made] = stored
+        made = self._permit(released.permit, RELEASED, 0)
+        self._real[made] = released.permit
         return made
 
     def consume(self, person: UUID, permit: Permit) -> bool:
@@ -169,9 +168,3 @@ def quoting(evidence: tuple[Evidence, ...]) -> GroundedAnswer:
             for number, chunk in enumerate(evidence, start=1)
         )
     )
-
-
-def backend_pid() -> int:
-    """The server process of this thread's connection."""
-    connection.ensure_connection()
-    return connection.connection.info.backend_pid

@@ -196,9 +196,10 @@ def test_a_department_with_documents_stays_and_says_why(bank, browser):
 
 def test_a_token_is_shown_once_and_can_be_revoked(bank, browser):
     person = bank.person()
-    answer = browser.post(
-        add_to("tenants_apitoken"), {"user": str(person.pk), "days": "7", "_save": "Issue"}
-    )
+    form = {"user": str(person.pk), "days": "7", "_save": "Issue"}
+    refused = browser.post(add_to("tenants_apitoken"), form)
+    assert "token" not in refused.context  # what it is for has to be said
+    answer = browser.post(add_to("tenants_apitoken"), form | {"uses": ["ask", "read"]})
     assert answer.status_code == 200
     token = answer.context["token"]
     assert token in answer.content.decode()
@@ -206,7 +207,10 @@ def test_a_token_is_shown_once_and_can_be_revoked(bank, browser):
     with bank.scope():
         row = ApiToken.objects.get(user=person)
         assert usable_token(token) == row
-    assert token not in browser.get(page_of(row)).content.decode()
+        assert row.uses == ["ask", "read"]
+    page = browser.get(page_of(row)).content.decode()
+    assert token not in page
+    assert "read documents" in page
     revoke = reverse("admin:tenants_apitoken_revoke", args=[row.pk])
     assert browser.get(revoke).status_code == 404
     assert "was revoked." in said(browser.post(revoke, follow=True))
