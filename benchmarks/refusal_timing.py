@@ -15,7 +15,6 @@ the median difference, by bootstrap.
 """
 
 import argparse
-import hashlib
 import json
 import sys
 import time
@@ -34,17 +33,13 @@ from django.db import connection  # noqa: E402
 
 from answers.services import start_answer  # noqa: E402
 from answers.transport import answer_to_the_end  # noqa: E402
+from benchmarks.generated_index import write_document  # noqa: E402
 from documents import services as documents  # noqa: E402
 from documents.embedding import get_embedder  # noqa: E402
 from documents.generations import serving_generation  # noqa: E402
 from documents.models import (  # noqa: E402
-    Chunk,
-    ChunkEmbedding,
     Document,
-    DocumentVersion,
     IndexGeneration,
-    LifeCycle,
-    VersionStatus,
 )
 from tenants import services as people  # noqa: E402
 from tenants.models import User  # noqa: E402
@@ -126,53 +121,14 @@ def _numbered(texts: list[str], vectors: np.ndarray, n: int) -> tuple[str, np.nd
 
 
 def _write_document(generation: IndexGeneration, passages: list) -> Document:
-    document = Document.objects.create(
+    return write_document(
+        generation=generation,
         title="Paper",
-        department=people.get_or_create_department(name="Papers"),
-        life_cycle=LifeCycle.VETTED,
+        department="Papers",
+        texts=[text for text, _ in passages],
+        vectors=[vector for _, vector in passages],
+        term_length=20,
     )
-    version = DocumentVersion.objects.create(
-        document=document, number=1, object_key="k", sha256="s", media_type="x", size=1
-    )
-    Document.objects.filter(pk=document.pk).update(current_version=version)
-    rows = Chunk.objects.bulk_create(
-        Chunk(
-            id=uuid.uuid4(),
-            document=document,
-            version=version,
-            chunking=generation.chunking,
-            ordinal=ordinal,
-            page=1,
-            start=ordinal,
-            end=ordinal + 1,
-            text=text,
-            sha256=hashlib.sha256(text.encode()).hexdigest(),
-            language="en",
-        )
-        for ordinal, (text, _) in enumerate(passages)
-    )
-    ChunkEmbedding.objects.bulk_create(
-        ChunkEmbedding(
-            generation=generation, chunk=row, document=document, version=version, vector=vector
-        )
-        for row, (_, vector) in zip(rows, passages, strict=True)
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO documents_chunkterm"
-            " (tenant_id, generation_id, chunk_id, version_id, term, tf, length)"
-            " SELECT c.tenant_id, %s, c.id, c.version_id, 'en:' || t.lexeme, 1, 20"
-            " FROM documents_chunk c, unnest(to_tsvector('english', c.text)) t"
-            " WHERE c.document_id = %s",
-            [generation.id, document.id],
-        )
-    DocumentVersion.objects.filter(pk=version.pk).update(
-        status=VersionStatus.SEARCHABLE,
-        chunk_count=len(passages),
-        text_sha256="t",
-        searchable_at="2024-01-01T00:00Z",
-    )
-    return document
 
 
 def ask(reader: User, topic: str) -> float:

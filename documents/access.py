@@ -22,9 +22,6 @@ from tenants.selectors import NotFound, departments_administered_by, roles_of
 
 from .models import Document, DocumentVersion
 
-# For use inside a larger statement; the parameter is the reader's id.
-READABLE = "documents_readable(%s)"
-
 
 def readable_documents(*, user: User) -> QuerySet[Document]:
     """Which documents may this person read, in the version in force?"""

@@ -27,9 +27,6 @@ _PERSON = re.compile(
     r"|employee|hoofd|leidinggevende|directeur|comite|dienst|afdeling|eigenaar|chef|responsable"
     r"|directrice|service|conseil|equipe|leiter|vorgesetzte|ausschuss|abteilung)s?\b"
 )
-_ABOUT = re.compile(
-    r"^(?:and |en |et |und )?(?:what|how) about\b|^wat met\b|^qu'en est-il\b|^was ist mit\b"
-)
 _JOINT = re.compile(
     r"[?;]+\s*|,?\s+\b(?:and also|and|as well as|en ook|en|evenals|et aussi|et|ainsi que|und auch"
     r"|und|sowie)\b\s+|,\s+",

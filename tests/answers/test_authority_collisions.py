@@ -14,7 +14,8 @@ from answers.models import Answer, ContextPermit, Outcome, ReleasePermit
 from answers.progress import Stage
 from audit.models import AuditRecord
 from benchmarks import generated_bank
-from tests.answers.test_authority_races import LEAVE, Interrupted, run
+from documents.models import Chunk
+from tests.answers.test_authority_races import LEAVE, Interrupted, run, wait_until_waited_for
 
 STAGES = [Stage.CHECKING_ACCESS, Stage.WRITING, Stage.RELEASING]
 
@@ -99,9 +100,41 @@ def test_a_lost_connection_is_unavailable_at_once_and_still_recorded(bank, reade
     assert len(_records(bank, answer)) == 1
 
 
-def test_admissions_never_wait_for_one_another(bank, settings, collisions):
-    """Eight at once about the same documents in different orders; waiting for a lock would fail."""
-    settings.AUTHORITY_LOCK_TIMEOUT_MS = 1
+def test_an_admission_does_not_wait_for_another_that_is_in_flight(
+    bank, reader, settings, collisions, monkeypatch
+):
+    """The second begins and ends, about the same person and document, while the first is open."""
+    settings.AUTHORITY_LOCK_TIMEOUT_MS, settings.AUTHORITY_BUDGET_MS = 1_000, 2_000
+    user, document = reader
+    with bank.scope():
+        chunk = Chunk.objects.get(document=document).id
+        first, second = generated_bank.make_answers([user] * 2)
+    evidence_of = admission._evidence
+    inside: list[int] = []
+
+    def admit_the_second() -> int:
+        try:
+            with bank.scope():
+                return len(_admit(second, [chunk]).evidence)
+        finally:
+            connections.close_all()
+
+    def admit_another_meanwhile(*args):
+        monkeypatch.setattr(admission, "_evidence", evidence_of)
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            inside.append(thread.submit(admit_the_second).result())
+        return evidence_of(*args)
+
+    monkeypatch.setattr(admission, "_evidence", admit_another_meanwhile)
+    with bank.scope():
+        assert len(_admit(first, [chunk]).evidence) == 1
+    assert inside == [1]
+    assert collisions == []
+
+
+def test_admissions_never_deadlock(bank, settings, collisions):
+    """Eight at once about the same documents, each in another order."""
+    settings.AUTHORITY_LOCK_TIMEOUT_MS = settings.AUTHORITY_BUDGET_MS = 60_000
     with bank.scope():
         user = generated_bank.make_people(1)[0]
         documents = generated_bank.make_documents(8)
@@ -186,14 +219,6 @@ def _lock(writer: psycopg.Connection, thing: tuple) -> None:
 
 
 def _lock_and_commit_when_waited_for(writer: psycopg.Connection, thing: tuple, database) -> None:
-    with psycopg.connect(database["SUPERUSER_URL"], autocommit=True) as looker:
-        for _ in range(20_000):
-            waiting = looker.execute(
-                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-                " AND %s = ANY(pg_blocking_pids(pid))",
-                [writer.info.backend_pid],
-            ).fetchone()[0]
-            if waiting:
-                break
+    wait_until_waited_for(writer, database)
     _lock(writer, thing)
     writer.commit()

@@ -221,6 +221,12 @@ def test_a_revocation_that_is_being_committed_is_waited_for(
 
 
 def _commit_when_waited_for(writer: psycopg.Connection, database) -> None:
+    wait_until_waited_for(writer, database)
+    writer.commit()
+
+
+def wait_until_waited_for(writer: psycopg.Connection, database) -> None:
+    """Until somebody wants an advisory lock that the writer's transaction holds."""
     with psycopg.connect(database["SUPERUSER_URL"], autocommit=True) as looker:
         for _ in range(20_000):
             waiting = looker.execute(
@@ -230,7 +236,6 @@ def _commit_when_waited_for(writer: psycopg.Connection, database) -> None:
             ).fetchone()[0]
             if waiting:
                 break
-    writer.commit()
 
 
 @pytest.mark.parametrize("change", RAW_CHANGES)

@@ -1,20 +1,14 @@
 """A reader of one passage finds it among ten thousand, although five hundred forbidden ones match better."""
 
-import hashlib
-import uuid
-
 import numpy as np
 import pytest
 from django.db import connection
 
+from benchmarks.generated_index import write_document
 from documents.generations import serving_generation
 from documents.models import (
     Chunk,
-    ChunkEmbedding,
     Document,
-    DocumentVersion,
-    LifeCycle,
-    VersionStatus,
 )
 from documents.retrieval.keyword import keyword_leg
 from documents.retrieval.ranking import Ranking
@@ -42,9 +36,8 @@ def corpus():
             unit(query + 0.01 * unit(noise[n])) if n < BETTER else unit(noise[n])
             for n in range(CHUNKS)
         ]
-        add_chunks(bank, generation, texts, vectors)
+        add_chunks(generation, texts, vectors)
         mine = add_chunks(
-            bank,
             generation,
             ["The zebra crossing is out of order."],
             [unit(0.3 * query + unit(noise[-1]))],
@@ -58,53 +51,16 @@ def unit(vector):
     return vector / np.linalg.norm(vector)
 
 
-def add_chunks(bank, generation, texts, vectors) -> Document:
+def add_chunks(generation, texts, vectors) -> Document:
     """Chunks straight into the index: ten thousand embeddings are not what is tested here."""
-    document = Document.objects.create(
-        title="Big", department=bank.department(), life_cycle=LifeCycle.VETTED
+    return write_document(
+        generation=generation,
+        title="Big",
+        department="Human Resources",
+        texts=texts,
+        vectors=vectors,
+        term_length=8,
     )
-    version = DocumentVersion.objects.create(
-        document=document, number=1, object_key="k", sha256="s", media_type="x", size=1
-    )
-    Document.objects.filter(pk=document.pk).update(current_version=version)
-    chunks = Chunk.objects.bulk_create(
-        Chunk(
-            id=uuid.uuid4(),
-            document=document,
-            version=version,
-            chunking=generation.chunking,
-            ordinal=ordinal,
-            page=1,
-            start=ordinal,
-            end=ordinal + 1,
-            text=text,
-            sha256=hashlib.sha256(text.encode()).hexdigest(),
-            language="en",
-        )
-        for ordinal, text in enumerate(texts)
-    )
-    ChunkEmbedding.objects.bulk_create(
-        ChunkEmbedding(
-            generation=generation, chunk=chunk, document=document, version=version, vector=vector
-        )
-        for chunk, vector in zip(chunks, vectors, strict=True)
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO documents_chunkterm"
-            " (tenant_id, generation_id, chunk_id, version_id, term, tf, length)"
-            " SELECT c.tenant_id, %s, c.id, c.version_id, 'en:' || t.lexeme, 1, 8"
-            " FROM documents_chunk c, unnest(to_tsvector('english', c.text)) t"
-            " WHERE c.document_id = %s",
-            [generation.id, document.id],
-        )
-    DocumentVersion.objects.filter(pk=version.pk).update(
-        status=VersionStatus.SEARCHABLE,
-        chunk_count=len(texts),
-        text_sha256="t",
-        searchable_at="2024-01-01T00:00Z",
-    )
-    return document
 
 
 def test_the_keyword_leg_finds_the_one_permitted_passage(corpus):
