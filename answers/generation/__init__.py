@@ -11,6 +11,7 @@ from answers.generation.base import (
     UnavailableReason,
 )
 from answers.generation.extractive import ExtractiveGenerator
+from answers.generation.gated import GatedGenerator
 from answers.generation.ollama import OllamaGenerator
 from documents.embedding import Embedder
 
@@ -34,12 +35,15 @@ def get_generator(
 ) -> Generator:
     """The generator called ``name``: "extractive", or "ollama:MODEL" at ``ollama_host``.
 
-    ``embedder`` lets the extractive generator compare meanings as well as words. Raises ValueError
-    for a name it does not know. Building one opens no connection.
+    ``embedder`` lets the extractive generator, which also decides whether a model is asked at all,
+    compare meanings as well as words. Raises ValueError for a name it does not know. Building one
+    opens no connection.
     """
-    kind, _, model = name.partition(":")
+    extractive = ExtractiveGenerator(embedder=embedder)
     if name == "extractive":
-        return ExtractiveGenerator(embedder=embedder)
+        return extractive
+    kind, _, model = name.partition(":")
     if kind == "ollama" and model:
-        return OllamaGenerator(model=model, host=ollama_host, timeout_seconds=timeout_seconds)
+        asked = OllamaGenerator(model=model, host=ollama_host, timeout_seconds=timeout_seconds)
+        return GatedGenerator(gate=extractive, model=asked)
     raise ValueError(f'unknown generator "{name}": use "extractive" or "ollama:MODEL"')

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,11 +26,12 @@ from answers.generation.base import (
 )
 from answers.generation.prompts import load_prompt
 from answers.generation.quotable import Quotable, quotable_sentences
+from answers.terms import words
 
-PROMPT = "answer-1"
+PROMPT = "answer-2"
 SEED = 20240101
-MAX_CLAIMS = 4
-MAX_SENTENCES_PER_CLAIM = 4
+MAX_CLAIMS = 3
+MAX_SENTENCES_PER_CLAIM = 3
 MAX_CLAIM_CHARACTERS = 600
 MAX_REPLY_TOKENS = 1024
 CONNECT_TIMEOUT_SECONDS = 5.0
@@ -39,6 +41,7 @@ _BYTES_PER_TOKEN = 2.5
 _TEMPLATE_TOKENS = 64
 # A word is at least one token. Less than this share of the words means that the rest was cut.
 _LEAST_TOKENS_PER_WORD = 0.9
+_LEAST_COPIED = 0.95
 
 _LANGUAGES = {"en": "English", "nl": "Dutch", "fr": "French", "de": "German"}
 _TRANSPORT_ERRORS = (ConnectionError, httpx.TransportError)
@@ -153,12 +156,12 @@ class OllamaGenerator:
         self, response: ollama.ChatResponse, messages: Sequence[Mapping[str, str]]
     ) -> tuple[int, int]:
         """Tokens in and out. Fails closed unless the whole prompt was read."""
-        words = sum(len(message["content"].split()) for message in messages)
+        size = sum(len(message["content"].split()) for message in messages)
         tokens_in = response.prompt_eval_count or 0
-        if not words * _LEAST_TOKENS_PER_WORD <= tokens_in < self._context_tokens:
+        if not size * _LEAST_TOKENS_PER_WORD <= tokens_in < self._context_tokens:
             raise GeneratorUnavailable(
                 UnavailableReason.TRUNCATED_PROMPT,
-                f"{self.name} read {tokens_in} tokens of a prompt of {words} words, with a context"
+                f"{self.name} read {tokens_in} tokens of a prompt of {size} words, with a context"
                 f" of {self._context_tokens}: it was cut",
             )
         if response.done_reason == "length":
@@ -193,10 +196,10 @@ def _messages(
 
 
 def _reply_schema(ids: Sequence[str]) -> dict[str, Any]:
-    """Either answerable with at least one claim, or not answerable and nothing else.
+    """Claims, each with its ids first, and then the verdict; or neither.
 
-    In a claim the ids come first: a small model that writes first and looks for support after
-    finds some for anything.
+    A small model that writes first and looks for support after finds some for anything; and asked
+    for the verdict first, it says no to nearly everything.
     """
     claim = {
         "type": "object",
@@ -212,23 +215,17 @@ def _reply_schema(ids: Sequence[str]) -> dict[str, Any]:
         "required": ["sentences", "text"],
         "additionalProperties": False,
     }
-    claims = {"type": "array", "items": claim, "minItems": 1, "maxItems": MAX_CLAIMS}
-    return {
-        "anyOf": [
-            {
-                "type": "object",
-                "properties": {"answerable": {"const": True}, "claims": claims},
-                "required": ["answerable", "claims"],
-                "additionalProperties": False,
-            },
-            {
-                "type": "object",
-                "properties": {"answerable": {"const": False}},
-                "required": ["answerable"],
-                "additionalProperties": False,
-            },
-        ]
-    }
+
+    def reply(fewest: int, most: int, verdict: dict[str, Any]) -> dict[str, Any]:
+        claims = {"type": "array", "items": claim, "minItems": fewest, "maxItems": most}
+        return {
+            "type": "object",
+            "properties": {"claims": claims, "answerable": verdict},
+            "required": ["claims", "answerable"],
+            "additionalProperties": False,
+        }
+
+    return {"anyOf": [reply(1, MAX_CLAIMS, {"type": "boolean"}), reply(0, 0, {"const": False})]}
 
 
 def _parsed(response: ollama.ChatResponse) -> Mapping[str, Any]:
@@ -248,9 +245,12 @@ def _claims(
     answerable, claims = reply.get("answerable"), reply.get("claims", [])
     if not isinstance(answerable, bool) or not isinstance(claims, list):
         raise _bad_output("the reply does not say whether the question is answerable")
-    if answerable != bool(claims) or len(claims) > MAX_CLAIMS:
+    if (answerable and not claims) or len(claims) > MAX_CLAIMS:
         raise _bad_output(f'"answerable" is {answerable} and there are {len(claims)} claims')
-    return tuple(_claim(claim, quotable, ids) for claim in claims)
+    checked = [_claim(claim, quotable, ids) for claim in claims]
+    if not answerable:  # it took back what it wrote
+        return ()
+    return tuple({claim.text: claim for claim in checked}.values())
 
 
 def _claim(claim: Any, quotable: Mapping[str, Quotable], ids: frozenset[str]) -> DraftClaim:
@@ -263,8 +263,27 @@ def _claim(claim: Any, quotable: Mapping[str, Quotable], ids: frozenset[str]) ->
         raise _bad_output("a claim names no sentences, or too many")
     if not all(isinstance(name, str) and name in ids for name in names):
         raise _bad_output("a claim names a sentence that it was not given")
-    quotes = [quotable[name] for name in dict.fromkeys(names)]
+    copied = _copied_from(text, quotable, ids)
+    quotes = [copied] if copied else [quotable[name] for name in dict.fromkeys(names)]
     return DraftClaim(text.strip(), tuple(DraftQuote(one.source, one.quote) for one in quotes))
+
+
+def _copied_from(
+    text: str, quotable: Mapping[str, Quotable], ids: frozenset[str]
+) -> Quotable | None:
+    """The sentence that a claim repeats all but word for word, whatever ids the model gave it.
+
+    Small models copy well and miss the id by one. What they leave out in copying, such as a "not",
+    grounding sees when it compares the two.
+    """
+    said = Counter(words(text))
+    best, share = None, _LEAST_COPIED
+    for name in (name for name in quotable if name in ids):
+        has = Counter(words(quotable[name].text))
+        same = 2 * (said & has).total() / max(1, said.total() + has.total())
+        if same > share:
+            best, share = quotable[name], same
+    return best
 
 
 def _bad_output(message: str) -> GeneratorUnavailable:

@@ -98,6 +98,7 @@ def _grounded(
     citations: list[GroundedQuote] = []
     quoted: list[Quoted] = []
     context: list[str] = []
+    labels: list[str] = []
     spoken: list[tuple[str, str]] = []
     for quote in claim.quotes:
         chunk = by_number.get(quote.source)
@@ -112,6 +113,7 @@ def _grounded(
             raise fail(GroundingRule.QUOTE_TOO_SHORT, reason)
         citations.append(_citation(quote, span=span, chunk=chunk))
         quoted.append(Quoted(citations[-1].quote, chunk.language))
+        labels.extend((chunk.title, chunk.reference))
         context.extend(_whole_sentences(span, chunk.text))
         spoken.append((" ".join([chunk.title, chunk.section, *context]), chunk.language))
     if reason := foreign_form(text, [" ".join(one.text.split()) for one in quoted]):
@@ -121,6 +123,7 @@ def _grounded(
         quotes=quoted,
         sentences=context,
         language=language or quoted[0].language,
+        labels=labels,
     )
     if found is not None:
         raise fail(GroundingRule(found.rule.value), found.reason)

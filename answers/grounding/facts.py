@@ -50,19 +50,25 @@ _RULE_OF_TURN = {
 
 
 def discrepancy(
-    *, claim: str, quotes: Sequence[Quoted], sentences: Sequence[str], language: str
+    *,
+    claim: str,
+    quotes: Sequence[Quoted],
+    sentences: Sequence[str],
+    language: str,
+    labels: Sequence[str] = (),
 ) -> Discrepancy | None:
     """The first fact of ``claim``, written in ``language``, that its quotes do not bear, or None.
 
     ``sentences`` are the whole sentences that the quotes are cut from: a "not" just outside a
-    quote still counts.
+    quote still counts. ``labels`` are titles and references of the quoted documents: a claim may
+    name what the document names itself, such as a product's code.
     """
     claim = tidied(claim)
     quotes = [Quoted(tidied(quote.text), quote.language) for quote in quotes]
     return (
         _characters(claim, quotes)
         or _figures(claim, quotes, language)
-        or _identifiers(claim, quotes)
+        or _identifiers(claim, [quote.text for quote in quotes] + [tidied(one) for one in labels])
         or _turns(claim, sentences, language)
     )
 
@@ -91,7 +97,7 @@ def _is_unusual(char: str) -> bool:
 def _figures(claim: str, quotes: Sequence[Quoted], language: str) -> Discrepancy | None:
     borne = [figure for quote in quotes for figure in figures(quote.text, quote.language)]
     loose = frozenset(unit for quote in quotes for unit in units_without_number(quote.text))
-    for figure in figures(claim, language):
+    for figure in figures(_without_codes(claim), language):
         if not any(_bears(quoted, figure, loose) for quoted in borne):
             return Discrepancy(
                 FactRule.NUMBER, f'"{_as_said(figure)}" is not in the quotes of the claim'
@@ -113,26 +119,38 @@ def _as_said(figure: Figure) -> str:
     return f"{figure.written} {figure.unit}".strip()
 
 
-def _identifiers(claim: str, quotes: Sequence[Quoted]) -> Discrepancy | None:
-    borne = {name for quote in quotes for name in identifiers(quote.text)}
+def _identifiers(claim: str, texts: Sequence[str]) -> Discrepancy | None:
+    borne = {name for text in texts for name in identifiers(text)}
     if missing := sorted(identifiers(claim) - borne):
         return Discrepancy(FactRule.IDENTIFIER, f'"{missing[0]}" is not in the quotes of the claim')
-    written = {code for quote in quotes for code in _codes(quote.text)}
-    if missing := sorted(_codes(claim) - written):
+    written = {word.lower() for text in texts for word in _codes(text)}
+    if missing := sorted({word.lower() for word in _codes(claim)} - written):
         return Discrepancy(FactRule.IDENTIFIER, f'"{missing[0]}" is not in the quotes of the claim')
     return None
 
 
-def _codes(text: str) -> set[str]:
+def _codes(text: str) -> list[str]:
     """Words of letters and digits together: "P-4", "T+2", "FIDO2". Counted units are none."""
-    return {
-        word.lower()
-        for word in _MIXED.findall(text)
-        if any(char.isdigit() for char in word)
+    return [word[0] for word in _MIXED.finditer(text) if _is_code(word[0])]
+
+
+def _is_code(word: str) -> bool:
+    return (
+        any(char.isdigit() for char in word)
         and any(char.isalpha() for char in word)
         and not re.fullmatch(r"\d+(?:[.,]\d+)?(?:k|m|bn|st|nd|rd|th|er|e|h\d*)?", word.lower())
         and not re.fullmatch(r"\d+-[^\W\d]+(?:-[^\W\d]+)*", word)
-    }
+    )
+
+
+def _without_codes(text: str) -> str:
+    """The 49 of "ZX-49" is no figure: the whole code must stand in a quote, see _identifiers."""
+
+    def blank(word: re.Match[str]) -> str:
+        named = _is_code(word[0]) and not word[0][0].isdigit()
+        return " " * len(word[0]) if named else word[0]
+
+    return _MIXED.sub(blank, text)
 
 
 def _turns(claim: str, sentences: Sequence[str], language: str) -> Discrepancy | None:

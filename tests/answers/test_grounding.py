@@ -258,3 +258,20 @@ def test_whatever_is_quoted_the_returned_words_are_the_stored_ones(text, data):
     stored = text[citation.start - 100 : citation.end - 100]
     assert stored == citation.quote
     assert stored.split() == quote.split() or "•" in stored or "\u00ad" in stored or "-" in stored
+
+
+NOTE = passage("Minimum investment EUR 1,000 per client.", title="ZX-49 Steady Income Note")
+
+
+def test_a_claim_may_name_the_code_in_the_title_of_the_document_it_quotes():
+    said = "The smallest amount for the ZX-49 is EUR 1,000."
+    answer = check(draft=draft((said, [(1, NOTE.text)])), evidence=[NOTE])
+    assert answer.claims[0].text == said
+
+
+@pytest.mark.parametrize("code", ["ZX-4819", "ZX-94", "ZX-4"])
+def test_a_claim_may_not_name_another_code(code):
+    said = f"The smallest amount for the {code} is EUR 1,000."
+    with pytest.raises(GroundingFailed) as failure:
+        check(draft=draft((said, [(1, NOTE.text)])), evidence=[NOTE])
+    assert failure.value.rule is GroundingRule.IDENTIFIER
