@@ -12,11 +12,12 @@ from rest_framework.views import APIView
 
 from tenants.api import Input, Problem
 from tenants.camel_case import CamelCaseJSONRenderer
-from tenants.models import TokenUse
+from tenants.models import ApiToken, TokenUse
 from tenants.openapi import refusals
 
 from . import services
 from .limits import RateLimited
+from .models import Channel
 from .present import answer_object
 from .selectors import get_own_answer, present_answer
 from .transport import answer_to_the_end, event_stream
@@ -130,7 +131,9 @@ class AnswersView(APIView):
         data = QuestionInput(data=request.data)
         data.is_valid(raise_exception=True)
         try:
-            started = services.start_answer(user=request.user, **data.validated_data)
+            started = services.start_answer(
+                user=request.user, **_channel(request), **data.validated_data
+            )
         except services.RequestIdConflict:
             raise Problem(
                 status_code=409,
@@ -189,6 +192,13 @@ class FeedbackView(APIView):
                 "comment": feedback.comment,
             }
         )
+
+
+def _channel(request) -> dict[str, object]:
+    """A token may have been issued by an administrator: whoever asks with it is told apart."""
+    if isinstance(request.auth, ApiToken):
+        return {"channel": Channel.TOKEN, "token_id": request.auth.pk}
+    return {"channel": Channel.SESSION}
 
 
 def _stream(request, started: services.Started) -> StreamingHttpResponse:

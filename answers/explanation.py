@@ -11,7 +11,7 @@ from documents.standing import IN_WORDS, Standing, standing_of
 
 from .authority.counting import KINDS
 from .canonical import digest_of
-from .models import Answer, Citation, ContextPermit, ReleasePermit
+from .models import Answer, Channel, Citation, ContextPermit, ReleasePermit
 
 # Actions that can change who may read what; each names a document, a person or both.
 ACCESS_ACTIONS = (
@@ -63,6 +63,8 @@ def explain(*, answer: Answer, titles_of: QuerySet[Document]) -> dict[str, objec
         "answer_id": str(answer.id),
         "asked_by": str(answer.user_id),
         "asked_by_email": answer.user.email,
+        "asked_through": answer.channel,
+        "token_id": answer.token_id and str(answer.token_id),
         "asked_at": answer.created_at,
         "finished_at": answer.finished_at,
         "request_id": answer.request_id,
@@ -198,6 +200,12 @@ def _pairs(document_versions: Mapping[str, str]) -> list[tuple[UUID, UUID]]:
     return [(UUID(document), UUID(version)) for document, version in document_versions.items()]
 
 
+def _channel(one: Mapping[str, object]) -> str:
+    if one["token_id"]:
+        return f"with the token {one['token_id']}"
+    return "by a command" if one["asked_through"] == Channel.COMMAND else "signed in"
+
+
 def in_words(explained: Mapping[str, object]) -> str:
     """The same as lines for a person."""
     one = explained
@@ -206,7 +214,8 @@ def in_words(explained: Mapping[str, object]) -> str:
     )
     lines = [
         f"Answer {one['answer_id']}",
-        f"Asked by {one['asked_by_email']} ({one['asked_by']}) at {one['asked_at']:%Y-%m-%d %H:%M:%S %Z}",
+        f"Asked by {one['asked_by_email']} ({one['asked_by']})"
+        f" at {one['asked_at']:%Y-%m-%d %H:%M:%S %Z}, {_channel(one)}",
         f"Ended as {how} in attempt {one['attempts']}",
         f"Written by {one['generator'] or '-'}, model {one['model'] or '-'},"
         f" prompt {one['prompt_version'] or '-'}, index generation {one['generation'] or '-'}",

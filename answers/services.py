@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -20,6 +21,7 @@ from . import limits
 from .models import (
     Answer,
     AnswerState,
+    Channel,
     Feedback,
     Outcome,
     Purpose,
@@ -50,6 +52,8 @@ def start_answer(
     question: str,
     language: str | None = None,
     purpose: Purpose = Purpose.LIVE,
+    channel: Channel = Channel.SESSION,
+    token_id: UUID | None = None,
     counted: bool = True,
 ) -> Started:
     """Open an attempt, or find the one this request id already opened.
@@ -74,6 +78,8 @@ def start_answer(
             id=answer_id,
             user=user,
             purpose=purpose,
+            channel=channel,
+            token_id=token_id,
             request_id=request_id,
             payload_digest=digest,
             question=question,
@@ -179,8 +185,10 @@ def record_attempt(*, answer: Answer) -> None:
             "generation": answer.generation_id_used,
             "permits": [permit.id for permit in permits],
             "release": release and release.id,
+            "token": answer.token_id,
         },
         facts={
+            "channel": answer.channel,
             "outcome": answer.outcome,
             "reason": answer.reason,
             "attempts": answer.attempt,

@@ -38,7 +38,8 @@ def records_about(
 
 def verify_chain() -> tuple[int, list[Break]]:
     """(records read, breaks) of the current tenant: changed, removed and reordered records."""
-    count, breaks, expected_seq, previous = 0, [], 1, ""
+    head = chain_head()  # read first: what is appended meanwhile comes after it
+    count, breaks, expected_seq, previous, found = 0, [], 1, "", None
     for seq, canonical, previous_hash, stored_hash in _chain():
         count += 1
         if seq != expected_seq:
@@ -47,8 +48,25 @@ def verify_chain() -> tuple[int, list[Break]]:
             breaks.append(Break(seq=seq, reason="does not follow the record before it"))
         if hashlib.sha256(canonical.encode()).hexdigest() != stored_hash:
             breaks.append(Break(seq=seq, reason="content was changed after it was written"))
+        if head is not None and seq == head[0]:
+            found = head
+            if stored_hash != head[1]:
+                breaks.append(Break(seq=seq, reason="is not the record that was appended here"))
         expected_seq, previous = seq + 1, stored_hash
+    if head is None and count:
+        breaks.append(Break(seq=expected_seq - 1, reason="the note of the chain's end is missing"))
+    if head is not None and found is None:
+        breaks.append(Break(seq=head[0], reason="records at the end are missing"))
     return count, breaks
+
+
+def chain_head() -> tuple[int, str] | None:
+    """(number, hash) of the current tenant's last record: a copy kept elsewhere anchors the chain."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT seq, hash FROM audit_head WHERE tenant_id = %s", [current_tenant_id()]
+        )
+        return cursor.fetchone()
 
 
 def _chain() -> Iterator[tuple[int, str, str, str]]:

@@ -1,8 +1,10 @@
 """Random questions by 20 people while access changes at random; then every release is judged.
 
-    python -m benchmarks.revocation_storm [--seconds 120] [--questions 1000] [--documents 40] [--json]
+    python -m benchmarks.revocation_storm [--seconds 120] [--questions 1000] [--documents N]
+        [--generator extractive|quoting] [--json]
 
-The bank is made of the demo's English policies, in a tenant of its own. Two threads change access:
+The bank is made of the policies and questions of the demo's Meridian bank, in a tenant of its own;
+`quoting` stands in for the generator and leaves more time for collisions. Two threads change access:
 grants, memberships, accounts, life-cycles, versions in force, deletions, and several documents in
 one transaction. Afterwards `release_history` says, from the audit record and the release permits
 alone, whether everything released was permitted at its release. Exit code 1 if not.
@@ -32,11 +34,14 @@ if __name__ == "__main__":
 from django.db import OperationalError, connections, transaction
 
 from answers.excerpts import excerpts
+from answers.generation import Generator, get_generator
 from answers.models import Answer
 from answers.pipeline import answer_question
 from answers.services import start_answer
 from benchmarks.release_history import Verdict, check_releases
 from documents import services as documents
+from documents.embedding import get_embedder
+from documents.generations import serving_generation
 from documents.ingestion.job import ingest_version
 from documents.models import Document, DocumentVersion, LifeCycle, VersionStatus
 from tenants import services as people
@@ -74,8 +79,14 @@ class Storm:
     verdict: Verdict | None = None
 
 
-def storm(scene: Scene, *, questions: int, seconds: float = 0.0) -> Storm:
-    """Ask, spread over the seconds or as fast as can be, while access changes; then judge."""
+def storm(
+    scene: Scene, *, questions: int, seconds: float = 0.0, generator: Generator | None = None
+) -> Storm:
+    """Ask, spread over the seconds or as fast as can be, while access changes; then judge.
+
+    Without a `generator` each answer is the beginnings of its passages.
+    """
+    generator = generator or Quoting()
     result, done, numbers = Storm(), threading.Event(), iter(range(questions))
     began, counting = time.monotonic(), threading.Lock()
 
@@ -86,7 +97,8 @@ def storm(scene: Scene, *, questions: int, seconds: float = 0.0) -> Storm:
             if number is None:
                 return
             time.sleep(max(0.0, began + number * seconds / questions - time.monotonic()))
-            answer = _ask(random.choice(scene.people), random.choice(scene.questions))
+            person, question = random.choice(scene.people), random.choice(scene.questions)
+            answer = _ask(person, question, generator)
             with counting:
                 result.outcomes[f"{answer.outcome} {answer.reason}".strip()] += 1
                 result.restarted += answer.attempt > 1
@@ -124,11 +136,11 @@ def _in_scope(scene: Scene, work: Callable[[], None]) -> None:
         connections.close_all()
 
 
-def _ask(person: User, question: str) -> Answer:
+def _ask(person: User, question: str, generator: Generator) -> Answer:
     started = start_answer(
         user=person, request_id=uuid.uuid4().hex, question=question, counted=False
     )
-    for _ in answer_question(answer=started.answer, generator=Quoting()):
+    for _ in answer_question(answer=started.answer, generator=generator):
         pass
     return Answer.objects.get(pk=started.answer.pk)
 
@@ -197,12 +209,12 @@ def _flip_grant(document: Document, subject: User | Group) -> None:
         documents.grant_access(actor=None, document=document, subject=subject)
 
 
-def demo_scene(count: int) -> Scene:
-    """Twenty people in six groups, and the first `count` of the demo's English policies."""
+def demo_scene(count: int | None) -> Scene:
+    """Twenty people in six groups, and the first `count` of the demo bank's policies, or all."""
     from demo.policy import read_policies
 
     tenant = people.create_tenant(slug=f"storm-{uuid.uuid4().hex[:8]}", name="Storm")
-    policies = [p for p in read_policies() if (p.tenant, p.language) == ("meridian", "en")]
+    policies = [p for p in read_policies() if p.tenant == "meridian"]
     slugs = list(dict.fromkeys(policy.slug for policy in policies))[:count]
     golden = json.loads((Path("demo") / "golden.json").read_text(encoding="utf-8"))
     with tenant_scope(tenant.id):
@@ -237,22 +249,35 @@ def demo_scene(count: int) -> Scene:
         wanted = [
             case["question"]
             for case in golden
-            if case["language"] == "en" and set(case["required_documents"]) & set(slugs)
+            if case["tenant"] == "meridian" and set(case["required_documents"]) & set(slugs)
         ]
         return Scene(tenant.id, persons, groups, list(made.values()), wanted)
+
+
+def _generator(scene: Scene, name: str) -> Generator:
+    if name == "quoting":
+        return Quoting()
+    with tenant_scope(scene.tenant_id):
+        return get_generator(name, embedder=get_embedder(serving_generation().embedder))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--questions", type=int, default=1000)
-    parser.add_argument("--documents", type=int, default=40)
+    parser.add_argument("--documents", type=int)
+    parser.add_argument("--generator", choices=["extractive", "quoting"], default="extractive")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     scene = demo_scene(options.documents)
     environment.analyze()
     began = time.monotonic()
-    result = storm(scene, questions=options.questions, seconds=options.seconds)
+    result = storm(
+        scene,
+        questions=options.questions,
+        seconds=options.seconds,
+        generator=_generator(scene, options.generator),
+    )
     verdict = result.verdict
     report = {
         "seconds": round(time.monotonic() - began),

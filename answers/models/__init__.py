@@ -1,6 +1,6 @@
 """Answers with their claims and citations, the authority's permits, and what people said of them."""
 
-from .answer import Answer, AnswerState, Citation, Claim, Outcome, Purpose, Reason
+from .answer import Answer, AnswerState, Channel, Citation, Claim, Outcome, Purpose, Reason
 from .permit import ContextPermit, PermitStep, ReleasePermit
 from .review import Feedback, ReviewItem, ReviewKind, ReviewState
 from .usage import CountedAttempt, UsageCounter, UsageKind
@@ -8,6 +8,7 @@ from .usage import CountedAttempt, UsageCounter, UsageKind
 __all__ = [
     "Answer",
     "AnswerState",
+    "Channel",
     "Citation",
     "Claim",
     "ContextPermit",

@@ -43,12 +43,22 @@ class Purpose(models.TextChoices):
     EVALUATION = "evaluation", "Asked by an evaluation run; shown to nobody"
 
 
+class Channel(models.TextChoices):
+    """How a question came in. A token and a command can be somebody else's doing in a person's name."""
+
+    SESSION = "session", "The person, signed in"
+    TOKEN = "token", "A token"
+    COMMAND = "command", "A command"
+
+
 class Answer(TenantOwned):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="answers"
     )
     purpose = models.CharField(max_length=12, choices=Purpose, default=Purpose.LIVE)
+    channel = models.CharField(max_length=8, choices=Channel, default=Channel.SESSION)
+    token_id = models.UUIDField(null=True, help_text="The token it was asked with, if any.")
     request_id = models.CharField(max_length=100)
     payload_digest = models.CharField(max_length=64)
     question = models.TextField()

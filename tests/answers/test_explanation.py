@@ -12,10 +12,11 @@ from django.utils import timezone
 from answers import authority
 from answers.generation import get_generator
 from answers.models import Answer, ContextPermit, Outcome, PermitStep
+from audit.models import AuditRecord
 from documents import services as documents
 from documents.models import Chunk, Document, LifeCycle
 from tenants import services as people
-from tenants.models import Role
+from tenants.models import Role, TokenUse
 from tests.admin_pages import page_of, signed_in
 
 QUESTION = "How many days of annual leave do employees have?"
@@ -191,6 +192,32 @@ def test_the_chain_of_an_answer_is_whole(bank, reader, document):
     for words in (QUESTION, "25 days"):
         assert words not in text
         assert words not in json.dumps(chain)
+
+
+def test_a_question_asked_with_a_token_names_the_token(bank, reader, document, client):
+    with bank.scope():
+        token, secret = people.issue_token(user=reader, uses=[TokenUse.ASK])
+    response = client.post(
+        "/v1/answers",
+        {"question": QUESTION, "requestId": "by-script"},
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {secret}"},
+    )
+    with bank.scope():
+        answer = Answer.objects.get(pk=response.json()["answerId"])
+        record = AuditRecord.objects.get(action="answer.attempted")
+    chain = explained(answer)
+    assert (chain["askedThrough"], chain["tokenId"]) == ("token", str(token.pk))
+    assert f"with the token {token.pk}" in as_text(answer)
+    assert (record.facts["channel"], record.object_ids["token"]) == ("token", str(token.pk))
+
+
+def test_a_question_asked_by_a_command_says_so(bank, reader, document):
+    call_command("ask", QUESTION, user=reader.email, json=True, stdout=io.StringIO())
+    with bank.scope():
+        answer = Answer.objects.get(user=reader)
+    chain = explained(answer)
+    assert (chain["askedThrough"], chain["tokenId"]) == ("command", None)
 
 
 @pytest.mark.parametrize(

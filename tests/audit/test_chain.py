@@ -45,6 +45,33 @@ def test_a_removed_record_is_found(chain, tampering):
     assert (3, "record is missing or out of order") in breaks(chain)
 
 
+@pytest.mark.parametrize("removed", ["seq = 5", "seq > 2", "true"])
+def test_records_cut_off_at_the_end_are_found(chain, tampering, removed):
+    tampering.execute(
+        f"DELETE FROM audit_auditrecord WHERE tenant_id = %s AND {removed}", [chain.tenant.id]
+    )
+    assert breaks(chain) == [(5, "records at the end are missing")]
+
+
+def test_a_chain_that_lost_the_note_of_its_end_is_found(chain, raw_sql):
+    raw_sql.execute("DELETE FROM audit_head WHERE tenant_id = %s", [chain.tenant.id])
+    assert breaks(chain) == [(5, "the note of the chain's end is missing")]
+
+
+def test_a_chain_whose_end_was_written_anew_is_found(chain, tampering):
+    tampering.execute(
+        "DELETE FROM audit_auditrecord WHERE tenant_id = %s AND seq = 5", [chain.tenant.id]
+    )
+    tampering.execute("ALTER TABLE audit_auditrecord ENABLE TRIGGER audit_append")
+    tampering.execute(
+        "INSERT INTO audit_auditrecord"
+        " (id, tenant_id, seq, at, action, object_ids, facts, previous_hash, hash)"
+        " VALUES (gen_random_uuid(), %s, 0, now(), 'forged', '{}', '{}', '', '')",
+        [chain.tenant.id],
+    )
+    assert breaks(chain) == [(5, "is not the record that was appended here")]
+
+
 def test_two_records_that_changed_places_are_found(chain, tampering):
     for old, new in ((2, 99), (3, 2), (99, 3)):
         tampering.execute(
@@ -60,6 +87,10 @@ def test_two_records_that_changed_places_are_found(chain, tampering):
         "UPDATE audit_auditrecord SET action = 'x'",
         "DELETE FROM audit_auditrecord",
         "TRUNCATE audit_auditrecord",
+        "INSERT INTO audit_head VALUES (gen_random_uuid(), 1, '')",
+        "UPDATE audit_head SET seq = 1",
+        "DELETE FROM audit_head",
+        "TRUNCATE audit_head",
     ],
 )
 def test_the_application_role_cannot_change_the_record(chain, database, statement):

@@ -3,7 +3,7 @@
 import uuid
 
 from answers import services
-from answers.models import Outcome
+from answers.models import Channel, Outcome
 from answers.present import answer_object
 from answers.transport import answer_to_the_end
 from tenants.camel_case import camel, rename_keys
@@ -27,6 +27,7 @@ class Command(PersonCommand):
             request_id=f"cli-{uuid.uuid4()}",
             question=question,
             language=language,
+            channel=Channel.COMMAND,
             counted=False,
         )
         view = answer_to_the_end(user=person, started=started)
