@@ -11,7 +11,7 @@ from documents.services import lock_documents
 from tenants.models import SupersedePolicy
 from tenants.selectors import current_tenant
 
-from .extract import ExtractedText, PageSpan
+from .extracted import ExtractedText, PageSpan
 from .lease import Lease
 
 

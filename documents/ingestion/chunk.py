@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from documents.ingestion.extract import ExtractedText, PageSpan
+from documents.ingestion.extracted import ExtractedText, PageSpan
 from documents.ingestion.headings import heading_lines
 from documents.ingestion.sentences import sentences
 

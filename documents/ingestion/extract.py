@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import logging
-from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 
 import pypdf
 from pypdf import PasswordType
 
+from documents.ingestion.extracted import (
+    ExtractedText,
+    ExtractionFailed,
+    FailureCode,
+    assemble,
+)
 from documents.ingestion.normalise import normalise
 
 MAX_BYTES = 20 * 1024 * 1024
 MAX_PAGES = 5_000
 MAX_PAGE_CHARACTERS = 200_000
-PAGE_SEPARATOR = "\n\n"
 
 _SIGNATURE = b"%PDF-"
 # Viewers accept a little junk before the signature, and so do we.
@@ -26,45 +27,6 @@ _SIGNATURE_WINDOW = 1024
 # pypdf reports each repaired oddity of a file; which file it was is not in the message, so the
 # lines only bury ours.
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-
-
-class FailureCode(StrEnum):
-    ENCRYPTED = "encrypted"
-    DAMAGED = "damaged"
-    NO_TEXT = "no_text"
-    TOO_LARGE = "too_large"
-    NOT_PDF = "not_pdf"
-
-
-class ExtractionFailed(Exception):
-    """The file gave no usable text. `message` says what to do, in words for its owner."""
-
-    def __init__(self, code: FailureCode, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-
-
-@dataclass(frozen=True, slots=True)
-class PageSpan:
-    """Where page `page` (1-based, as a viewer counts) lies in the text, in code points."""
-
-    page: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractedText:
-    """`text` holds all pages, normalised; a page without text is an empty span.
-
-    `sha256` is the hex digest of the text's UTF-8 bytes.
-    """
-
-    text: str
-    pages: tuple[PageSpan, ...]
-    sha256: str
-    page_count: int
 
 
 def extract_pdf(data: bytes, *, max_bytes: int = MAX_BYTES) -> ExtractedText:
@@ -87,35 +49,6 @@ def extract_pdf(data: bytes, *, max_bytes: int = MAX_BYTES) -> ExtractedText:
             "upload that.",
         )
     return assemble(_pages(data))
-
-
-def assemble(pages: Iterator[str] | list[str]) -> ExtractedText:
-    """Join pages of text, already normalised, into one text with spans.
-
-    Raises ExtractionFailed(NO_TEXT) when no page has any.
-    """
-    spans: list[PageSpan] = []
-    parts: list[str] = []
-    position = 0
-    for number, page in enumerate(pages, start=1):
-        if number > 1:
-            position += len(PAGE_SEPARATOR)
-        spans.append(PageSpan(page=number, start=position, end=position + len(page)))
-        parts.append(page)
-        position += len(page)
-    if not any(parts):
-        raise ExtractionFailed(
-            FailureCode.NO_TEXT,
-            "The PDF has no text in it: it looks like a scan or a picture. Upload the original "
-            "document, or a copy that went through text recognition (OCR).",
-        )
-    text = PAGE_SEPARATOR.join(parts)
-    return ExtractedText(
-        text=text,
-        pages=tuple(spans),
-        sha256=hashlib.sha256(text.encode("utf-8")).hexdigest(),
-        page_count=len(spans),
-    )
 
 
 def _pages(data: bytes) -> list[str]:

@@ -19,7 +19,8 @@ from tenants.selectors import current_tenant
 from .accept import accept, accepted_text
 from .chunk import ChunkSpan, split
 from .embed import embed_chunks
-from .extract import ExtractedText, ExtractionFailed, extract_pdf
+from .extract import extract_pdf
+from .extracted import ExtractedText, ExtractionFailed
 from .language import detect_language
 from .lease import Lease, LeaseLost, claim
 from .publish import GenerationRetired, ValidationFailed, passages, publish

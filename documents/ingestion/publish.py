@@ -25,7 +25,7 @@ from tenants.scope import current_tenant_id
 
 from .accept import put_in_force
 from .chunk import ChunkSpan, chunk_id
-from .extract import ExtractedText
+from .extracted import ExtractedText
 from .identifiers import identifier_terms
 from .lease import Lease
 from .normalise import search_form

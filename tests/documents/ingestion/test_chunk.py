@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from documents.ingestion.chunk import chunk_id, split
-from documents.ingestion.extract import assemble
+from documents.ingestion.extracted import assemble
 from documents.ingestion.normalise import normalise
 
 SENTENCE = "Every employee of the bank may take leave on ten days. "

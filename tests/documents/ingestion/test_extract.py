@@ -10,7 +10,8 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.platypus import Paragraph, Table
 
 from documents.ingestion import extract
-from documents.ingestion.extract import ExtractionFailed, FailureCode, extract_pdf
+from documents.ingestion.extract import extract_pdf
+from documents.ingestion.extracted import ExtractionFailed, FailureCode
 from tests.fakes.pdf_files import SAMPLES, STYLES, pdf_of_flowables, pdf_of_lines, with_samples
 
 
