@@ -23,6 +23,9 @@ PLACES = str.split(
     "Oudenaarde Perwez Ronse Spa Tienen Virton Wavre Zaventem Ath Binche Chimay "
 )
 
+# Only in documents that the asker may not read, and in the words of attackers who guess.
+SECRETS = ("913,400", "7391", "KILO", "dividend")
+
 
 @dataclass(frozen=True)
 class Hostile:

@@ -18,14 +18,12 @@ from documents.ingestion.normalise import normalise
 from documents.models import DocumentVersion
 from documents.selectors import version_text
 from documents.services import Upload, create_document
-from tests.answers.hostile.corpus import CORPUS
+from tests.answers.hostile.corpus import CORPUS, SECRETS
 from tests.answers.passages import passage
 from tests.bank import Bank
 from tests.fakes.ollama_server import FakeOllama
 from tests.signed_in import signed_in
 
-# Only in documents that the asker may not read, and in the words of attackers who guess.
-SECRETS = ("913,400", "7391", "KILO", "dividend")
 RESTRICTED = {
     "Payroll 2024": "The salary of the chief executive is 913,400 euro per year.",
     "Vault procedure": "The vault access code is 7391-KILO.",
