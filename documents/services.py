@@ -190,7 +190,9 @@ def set_life_cycle(
         return False
     before = document.life_cycle
     if actor is not None and before == LifeCycle.VETTED and not reason.strip():
-        raise ValidationError({"reason": "Say why it is no longer to be used as a vetted document."})
+        raise ValidationError(
+            {"reason": "Say why it is no longer to be used as a vetted document."}
+        )
     document.life_cycle = life_cycle
     if life_cycle == LifeCycle.ARCHIVED:
         document.withdrawn_date = withdrawn_date or timezone.localdate()

@@ -95,9 +95,7 @@ def note_text(version: DocumentVersion, found: Fingerprint) -> None:
         [TextBand(version=version, value=value) for value in bands], ignore_conflicts=True
     )
     others = _others(version)
-    matches = [
-        _Match(other, Likeness.BYTES, 100) for other in others.filter(sha256=version.sha256)
-    ]
+    matches = [_Match(other, Likeness.BYTES, 100) for other in others.filter(sha256=version.sha256)]
     matches += [
         _Match(other, Likeness.TEXT, 100) for other in others.filter(profile__digest=found.digest)
     ]
