@@ -38,7 +38,7 @@ def _move_to(life_cycle: LifeCycle | None = None):
         return services.set_life_cycle(
             actor=request.user,
             document=document,
-            life_cycle=life_cycle or LifeCycle(given["life_cycle"]),
+            life_cycle=life_cycle or given["life_cycle"],
             withdrawn_date=given.get("withdrawn_on"),
             reason=given["reason"],
         )
@@ -54,7 +54,7 @@ def _set_owner(request, document, given) -> bool:
 
 
 def _retry_newest(request, document, given) -> bool:
-    newest = document.versions.order_by("-number").first()
+    newest = document.versions.filter(withdrawn_at=None).order_by("-number").first()
     if newest is None or newest.status != VersionStatus.FAILED:
         return False
     services.retry_version(actor=request.user, version=newest)
@@ -132,8 +132,8 @@ ACTIONS = [
         explanation="Only vetted and archived documents are used in answers.",
         form=lambda request, documents: LifeCycleForm(_bound(request)),
         apply=_move_to(),
-        changed="Moved to “{life_cycle}”",
-        unchanged="Was “{life_cycle}” already",
+        changed="Moved to “{life_cycle.label}”",
+        unchanged="Was “{life_cycle.label}” already",
     ),
     bulk_action(
         name="set_owner",

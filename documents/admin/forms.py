@@ -1,5 +1,7 @@
 """What somebody enters about a document, its file and its readers."""
 
+from datetime import date
+
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -87,6 +89,14 @@ class DocumentForm(PreceptForm):
         return cleaned
 
 
+def entered_date(request) -> date:
+    """The day of a version's own small form. Raises ValidationError."""
+    try:
+        return date.fromisoformat(request.POST.get("effective_date", ""))
+    except ValueError:
+        raise ValidationError("Enter the day from which the version holds.") from None
+
+
 class GrantForm(PreceptForm):
     def clean(self):
         cleaned = super().clean()
@@ -108,6 +118,9 @@ class LeavingForm(ReasonForm):
 class LifeCycleForm(LeavingForm):
     life_cycle = forms.ChoiceField(label="Life-cycle", choices=LifeCycle.choices)
     field_order = ["life_cycle", "reason"]
+
+    def clean_life_cycle(self) -> LifeCycle:
+        return LifeCycle(self.cleaned_data["life_cycle"])
 
 
 class OwnerForm(forms.Form):

@@ -237,7 +237,7 @@ def _cards(totals) -> list[tuple[int, str, str]]:
         (totals.shared_references, "with a reference code used twice", "reference"),
         (totals.shared_days, "with two versions from one day", "day"),
         (totals.scans, "scans or empty files", "scan"),
-        (totals.recognised, "with recognised text", "recognised"),
+        (totals.with_recognised_text, "with recognised text", "recognised"),
         (totals.without_owner, "without an owner", "owner"),
         (totals.without_readers, "that nobody may read", "readers"),
         (totals.working, "being read or indexed", "working"),

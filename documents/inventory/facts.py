@@ -93,7 +93,7 @@ class Totals:
     shared_references: int
     shared_days: int
     scans: int
-    recognised: int
+    with_recognised_text: int
     without_owner: int
     without_readers: int
 

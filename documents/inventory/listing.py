@@ -55,7 +55,9 @@ def inventory_documents(
     """
     overseen = _overseen(user)
     documents = Document.objects.filter(deleted_at=None) if among is None else among
-    newest = DocumentVersion.objects.filter(document=OuterRef("pk")).order_by("-number")
+    newest = DocumentVersion.objects.filter(document=OuterRef("pk"), withdrawn_at=None).order_by(
+        "-number"
+    )
     codes = (
         overseen.filter(life_cycle=LifeCycle.VETTED)
         .annotate(code=_CODE)
@@ -132,7 +134,7 @@ def inventory_totals(documents: QuerySet[Document]) -> Totals:
             shared_references=number(Q(same_reference=True)),
             shared_days=number(Q(same_day=True)),
             scans=number(Q(newest_failure=FailureCode.NO_TEXT)),
-            recognised=number(Q(recognised=True)),
+            with_recognised_text=number(Q(recognised=True)),
             without_owner=number(Q(owner=None)),
             without_readers=number(Q(granted=False)),
         )
