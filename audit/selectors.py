@@ -36,6 +36,16 @@ def records_about(
     return list(found.order_by("seq")[:limit])
 
 
+def history_of(
+    *, name: str, key: UUID, actions: Sequence[str], limit: int = 200
+) -> list[AuditRecord]:
+    """The last records of these actions whose object of this name is this one, newest first."""
+    found = AuditRecord.objects.filter(
+        **{f"object_ids__{name}": str(key)}, action__in=list(actions)
+    )
+    return list(found.order_by("-seq")[:limit])
+
+
 def verify_chain() -> tuple[int, list[Break]]:
     """(records read, breaks) of the current tenant: changed, removed and reordered records."""
     head = chain_head()  # read first: what is appended meanwhile comes after it

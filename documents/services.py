@@ -22,6 +22,7 @@ from tenants.selectors import departments_administered_by
 
 from . import storage
 from .access import get_manageable_document
+from .duplicates.findings import note_bytes
 from .ingestion.normalise import one_line
 from .models import (
     Document,
@@ -148,6 +149,14 @@ def update_document(*, actor: User | None, document: Document, **fields: object)
         raise TypeError(f"update_document does not change {', '.join(sorted(unknown))}")
     if "department" in fields:
         _check_department(actor, fields["department"])
+    effective = fields.get("effective_date")
+    if effective and effective > timezone.localdate() and document.current_version_id:
+        raise ValidationError(
+            {
+                "effective_date": "A version is in force already, so its date cannot lie in the "
+                "future. Upload the later version with that date instead."
+            }
+        )
     for name, value in fields.items():
         setattr(document, name, one_line(value) if isinstance(value, str) else value)
     _clean(document)
@@ -170,13 +179,20 @@ def set_life_cycle(
     withdrawn_date: date | None = None,
     reason: str = "",
 ) -> bool:
-    """Move a document between life-cycle buckets. Archiving dates the withdrawal. True if moved."""
+    """Move a document between life-cycle buckets. Archiving dates the withdrawal. True if moved.
+
+    A person who takes a document out of the vetted ones says why.
+    """
     _check_may_manage(actor, document)
     lock_documents([document.id])
     document.refresh_from_db()
     if document.life_cycle == life_cycle:
         return False
     before = document.life_cycle
+    if actor is not None and before == LifeCycle.VETTED and not reason.strip():
+        raise ValidationError(
+            {"reason": "Say why it is no longer to be used as a vetted document."}
+        )
     document.life_cycle = life_cycle
     if life_cycle == LifeCycle.ARCHIVED:
         document.withdrawn_date = withdrawn_date or timezone.localdate()
@@ -234,8 +250,10 @@ def reinstate_version(*, actor: User | None, version: DocumentVersion) -> None:
     """Put a former searchable version back in force, for instance when its successor failed."""
     document = version.document
     _check_may_manage(actor, document)
-    if version.status != VersionStatus.SEARCHABLE:
-        raise ValidationError("Only a version that is searchable can be put back in force.")
+    if version.status != VersionStatus.SEARCHABLE or version.withdrawn_at:
+        raise ValidationError(
+            "Only a version that is searchable and not withdrawn can be put back in force."
+        )
     if version.effective_date and version.effective_date > timezone.localdate():
         raise ValidationError(
             f"This version holds from {version.effective_date:%d/%m/%Y} and not before."
@@ -299,7 +317,7 @@ def _store_version(
     digest = hashlib.sha256(upload.data).hexdigest()
     lock_documents([document.id])
     latest = document.versions.order_by("-number").first()
-    if latest is not None and latest.sha256 == digest:
+    if latest is not None and latest.sha256 == digest and not latest.withdrawn_at:
         return Submission(version=latest, is_new=False)
     number = (document.versions.aggregate(top=Max("number"))["top"] or 0) + 1
     version = DocumentVersion.objects.create(
@@ -314,6 +332,7 @@ def _store_version(
         submitted_by=actor,
     )
     queue_ingestion(version)
+    note_bytes(version)
     return Submission(version=version, is_new=True)
 
 

@@ -51,6 +51,8 @@ PAGES: dict[str, dict[str, Rule]] = {
     "documents_document": page(
         listed="ohfts", add="hfts", change="oht/fs", delete="ht/fs", history="ot"
     ),
+    "documents_inventoryentry": page(listed="ohfts", change="oht/fs", history="ot"),
+    "documents_duplicatefinding": page(listed="ohfts", change="oht/fs", history="ot"),
     "documents_documentversion": page(listed="ohfts", change="oht/fs", history="ot"),
     "tenants_user": page(listed="hfts", add="ts", change="hft/s", history="t"),
     "tenants_group": page(listed="hfts", add="ts", change="hft/s", delete="t/s", history="t"),
@@ -65,11 +67,23 @@ PAGES: dict[str, dict[str, Rule]] = {
     "evaluation_evalrun": page(listed="rts", change="rt/s", history="t"),
 }
 # By page: action → who is offered it / for whom the row is not there. Nobody else can choose it.
-ACTIONS: dict[str, dict[str, str]] = {
-    "documents_document": dict.fromkeys(
-        ("grant_access", "revoke_access", "archive", "move_to_draft", "vet", "delete_documents"),
-        "ht/fs",
+_ON_DOCUMENTS = dict.fromkeys(
+    (
+        "grant_access",
+        "revoke_access",
+        "archive",
+        "move_to_draft",
+        "vet",
+        "set_life_cycle",
+        "set_owner",
+        "retry_failed",
+        "delete_documents",
     ),
+    "ht/fs",
+)
+ACTIONS: dict[str, dict[str, str]] = {
+    "documents_document": _ON_DOCUMENTS,
+    "documents_inventoryentry": _ON_DOCUMENTS,
     "tenants_user": dict.fromkeys(
         ("deactivate", "activate", "add_to_group", "remove_from_group"), "t/s"
     ),
@@ -123,6 +137,7 @@ URLS: dict[str, dict[str, str]] = {
     "admin/documents/document/<path:object_id>/versions/<int:number>/<str:what>/": {
         "POST": "ht/rofs",
     },
+    "admin/documents/inventoryentry/export.csv": {"GET": "ohfts"},
     "admin/documents/document/<path:object_id>/readers/": {"GET": "oht/rfs"},
     "admin/documents/document/readable-by/<uuid:user_id>/": {"GET": "ohft/rs"},
     "admin/answers/answer/<path:object_id>/explanation/": {"GET": "ot/rhfs"},
@@ -139,6 +154,7 @@ COMMANDS: dict[str, str] = {
     "delete_document": "object",
     "dispatch_outbox": "all",
     "explain_answer": "object",
+    "find_duplicates": "tenant",
     "grant": "object",
     "ingest": "tenant",
     "inventory": "tenant",

@@ -62,6 +62,12 @@ class Cast:
         document = self.bank.document(
             "Annual leave", "Annual leave allowance is 25 days.", readers=[group]
         )
+        self.bank.document(
+            "Annual leave, copy",
+            "Annual leave allowance is 25 days.",
+            department="Human Resources",
+            ingest=False,
+        )
         view = self.bank.ask(asker, QUESTION)
         with self.bank.scope():
             block_draft(answer=view.answer, reason="Claim 1: rule: words", draft=[])

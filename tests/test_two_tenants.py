@@ -247,6 +247,7 @@ COMMANDS = {
     "create_user": None,
     "delete_document": lambda m, t: [str(t["document"].pk)],
     "dispatch_outbox": None,
+    "find_duplicates": None,
     "explain_answer": lambda m, t: [str(t["answer"].pk)],
     "grant": lambda m, t: [str(t["document"].pk), "--to", "group:everyone"],
     "ingest": lambda m, t: [__file__, "--document", str(t["document"].pk)],

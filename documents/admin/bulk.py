@@ -7,8 +7,16 @@ from tenants.models import Group
 
 from .. import services
 from ..effective_access import foresee_access
-from ..models import LifeCycle
-from .forms import ArchiveForm, ReasonForm, SubjectForm, granted_subjects
+from ..models import LifeCycle, VersionStatus
+from .forms import (
+    ArchiveForm,
+    LeavingForm,
+    LifeCycleForm,
+    OwnerForm,
+    ReasonForm,
+    SubjectForm,
+    granted_subjects,
+)
 
 
 def _bound(request):
@@ -23,17 +31,34 @@ def _groups(request, documents) -> SubjectForm:
     return SubjectForm(_bound(request), subjects=list(Group.objects.all()))
 
 
-def _move_to(life_cycle: LifeCycle):
+def _move_to(life_cycle: LifeCycle | None = None):
+    """Without one, to the one that the form says."""
+
     def move(request, document, given) -> bool:
         return services.set_life_cycle(
             actor=request.user,
             document=document,
-            life_cycle=life_cycle,
+            life_cycle=life_cycle or given["life_cycle"],
             withdrawn_date=given.get("withdrawn_on"),
             reason=given["reason"],
         )
 
     return move
+
+
+def _set_owner(request, document, given) -> bool:
+    if document.owner_id == (given["owner"] and given["owner"].pk):
+        return False
+    services.update_document(actor=request.user, document=document, owner=given["owner"])
+    return True
+
+
+def _retry_newest(request, document, given) -> bool:
+    newest = document.versions.filter(withdrawn_at=None).order_by("-number").first()
+    if newest is None or newest.status != VersionStatus.FAILED:
+        return False
+    services.retry_version(actor=request.user, version=newest)
+    return True
 
 
 # Each of these can change who reads what, so each says to whom before it does it. To know, it is
@@ -85,7 +110,7 @@ ACTIONS = [
         label="Move to draft…",
         button="Move to draft",
         explanation="Drafts are in no answer, and nobody can open them.",
-        form=lambda request, documents: ReasonForm(_bound(request)),
+        form=lambda request, documents: LeavingForm(_bound(request)),
         apply=_move_to(LifeCycle.DRAFT),
         changed="Moved to draft",
         unchanged="Was a draft already",
@@ -99,6 +124,32 @@ ACTIONS = [
         apply=_move_to(LifeCycle.VETTED),
         changed="Marked as vetted",
         unchanged="Was vetted already",
+    ),
+    access_action(
+        name="set_life_cycle",
+        label="Move to another life-cycle…",
+        button="Move",
+        explanation="Only vetted and archived documents are used in answers.",
+        form=lambda request, documents: LifeCycleForm(_bound(request)),
+        apply=_move_to(),
+        changed="Moved to “{life_cycle.label}”",
+        unchanged="Was “{life_cycle.label}” already",
+    ),
+    bulk_action(
+        name="set_owner",
+        label="Set the owner…",
+        button="Set the owner",
+        form=lambda request, documents: OwnerForm(_bound(request)),
+        apply=_set_owner,
+        changed="The owner was set",
+        unchanged="Had this owner already",
+    ),
+    bulk_action(
+        name="retry_failed",
+        label="Try failed uploads again",
+        apply=_retry_newest,
+        changed="The newest upload is tried again",
+        unchanged="The newest upload has not failed",
     ),
     access_action(
         name="delete_documents",

@@ -21,11 +21,14 @@ from tenants.selectors import departments_administered_by
 
 from .. import services
 from ..access import overseen_documents, readable_documents
+from ..duplicates.findings import findings_about
 from ..effective_access import readers_once_in_force, watched_access
+from ..history import history
 from ..models import Document, DocumentVersion, Grant, VersionStatus
+from ..version_dates import change_version_date, withdraw_version
 from .bulk import ACTIONS
 from .effective import EffectiveAccessPages, Unconfirmed, check_confirmed
-from .forms import DocumentForm, GrantForm
+from .forms import DocumentForm, GrantForm, entered_date
 from .versions import WORKING, progress_json, version_rows
 
 FIELDS_OF_SERVICE = (
@@ -37,7 +40,13 @@ FIELDS_OF_SERVICE = (
     "supersede_policy",
 )
 
-VERSION_SERVICES = {"retry": services.retry_version, "reinstate": services.reinstate_version}
+# What can be done to a version: the service, and what it has done then.
+VERSION_SERVICES = {
+    "retry": (services.retry_version, "is being tried again"),
+    "reinstate": (services.reinstate_version, "is in force again"),
+    "withdraw": (withdraw_version, "was withdrawn and will not come into force"),
+    "date": (change_version_date, "has its new date"),
+}
 
 
 class GrantInline(PreceptInline):
@@ -298,6 +307,8 @@ class DocumentAdmin(EffectiveAccessPages, PreceptModelAdmin):
             readable = readable_documents(user=request.user).filter(pk=obj.pk).first()
             context |= {
                 "version_rows": version_rows(obj),
+                "twins": findings_about(user=request.user, documents=[obj.pk]),
+                "history": history(user=request.user, document=obj),
                 "can_manage": self.has_change_permission(request, obj),
                 "readable_version": readable.current_version if readable else None,
             }
@@ -332,20 +343,16 @@ class DocumentAdmin(EffectiveAccessPages, PreceptModelAdmin):
     def version_view(self, request, object_id, number, what):
         document = self._document(request, object_id)
         version = document.versions.filter(number=number).first()
-        service = VERSION_SERVICES.get(what)
+        service, done = VERSION_SERVICES.get(what, (None, ""))
         may_post = request.method == "POST" and self.has_change_permission(request)
         if not (version and service and may_post):
             raise Http404
         try:
             with refusals():
-                service(actor=request.user, version=version)
+                given = {"effective_date": entered_date(request)} if what == "date" else {}
+                service(actor=request.user, version=version, **given)
         except Refused as refused:
             messages.error(request, " ".join(refused.error.messages))
         else:
-            messages.success(
-                request,
-                f"Version {number} is being tried again."
-                if what == "retry"
-                else f"Version {number} is in force again.",
-            )
+            messages.success(request, f"Version {number} {done}.")
         return redirect("admin:documents_document_change", document.pk)

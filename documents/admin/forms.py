@@ -1,11 +1,14 @@
 """What somebody enters about a document, its file and its readers."""
 
+from datetime import date
+
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from tenants.admin_base import PreceptForm
 from tenants.models import Group, User
+from tenants.selectors import NotFound, user_by_email
 
 from ..models import Grant, LifeCycle
 from ..services import Upload, check_upload
@@ -86,6 +89,14 @@ class DocumentForm(PreceptForm):
         return cleaned
 
 
+def entered_date(request) -> date:
+    """The day of a version's own small form. Raises ValidationError."""
+    try:
+        return date.fromisoformat(request.POST.get("effective_date", ""))
+    except ValueError:
+        raise ValidationError("Enter the day from which the version holds.") from None
+
+
 class GrantForm(PreceptForm):
     def clean(self):
         cleaned = super().clean()
@@ -98,7 +109,36 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(required=False, max_length=300, help_text="Kept in the audit record.")
 
 
-class ArchiveForm(ReasonForm):
+class LeavingForm(ReasonForm):
+    """For a move out of the vetted documents, which takes them from people's answers."""
+
+    reason = forms.CharField(max_length=300, help_text="Kept in the audit record.")
+
+
+class LifeCycleForm(LeavingForm):
+    life_cycle = forms.ChoiceField(label="Life-cycle", choices=LifeCycle.choices)
+    field_order = ["life_cycle", "reason"]
+
+    def clean_life_cycle(self) -> LifeCycle:
+        return LifeCycle(self.cleaned_data["life_cycle"])
+
+
+class OwnerForm(forms.Form):
+    owner = forms.EmailField(
+        label="Owner's e-mail address",
+        required=False,
+        help_text="Who is asked when something about them needs a decision. Empty: nobody.",
+    )
+
+    def clean_owner(self) -> User | None:
+        address = self.cleaned_data["owner"]
+        try:
+            return user_by_email(address) if address else None
+        except NotFound as error:
+            raise ValidationError(str(error)) from None
+
+
+class ArchiveForm(LeavingForm):
     withdrawn_on = forms.DateField(
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}),

@@ -31,6 +31,8 @@ class VersionRow:
     advice: str
     can_retry: bool
     can_reinstate: bool
+    can_date: bool
+    can_withdraw: bool
 
 
 def version_rows(document: Document) -> list[tuple[DocumentVersion, VersionRow]]:
@@ -47,7 +49,7 @@ def progress_json(document: Document) -> dict[str, object]:
 def _row(document: Document, version: DocumentVersion) -> VersionRow:
     in_force = document.current_version_id == version.id
     working = version.status in WORKING
-    failed = version.status == VersionStatus.FAILED
+    failed = version.status == VersionStatus.FAILED and not version.withdrawn_at
     return VersionRow(
         id=version.id,
         number=version.number,
@@ -62,11 +64,16 @@ def _row(document: Document, version: DocumentVersion) -> VersionRow:
         can_retry=failed,
         can_reinstate=version.status == VersionStatus.SEARCHABLE
         and not in_force
-        and not version.waits_for_date,
+        and not version.waits_for_date
+        and not version.withdrawn_at,
+        can_date=version.effective_date is not None and not version.withdrawn_at,
+        can_withdraw=not in_force and not version.withdrawn_at,
     )
 
 
 def _label(version: DocumentVersion, in_force: bool) -> str:
+    if version.withdrawn_at:
+        return "Withdrawn"
     if version.status == VersionStatus.SEARCHABLE:
         if in_force:
             return "In force and searchable"

@@ -1,10 +1,13 @@
 """A version whose text could be read is accepted, and from then on may supersede the former one."""
 
+from datetime import date
+
 from django.db import transaction
 from django.utils import timezone
 
 from audit.services import record_action
 from documents import storage
+from documents.duplicates.findings import fingerprint, note_text
 from documents.models import Document, DocumentVersion, VersionStatus
 from documents.selectors import version_text
 from documents.services import lock_documents
@@ -18,6 +21,7 @@ from .lease import Lease
 def accept(*, version: DocumentVersion, extracted: ExtractedText, lease: Lease) -> None:
     """Keep the extracted text and, if the policy says so, put the version in force at once."""
     text_key = storage.put(extracted.text.encode())
+    alike = fingerprint(extracted)
     with transaction.atomic():
         lock_documents([version.document_id])
         lease.update(
@@ -29,19 +33,27 @@ def accept(*, version: DocumentVersion, extracted: ExtractedText, lease: Lease) 
             accepted_at=timezone.now(),
         )
         version.refresh_from_db()
+        note_text(version, alike)
         if supersede_policy(version.document) == SupersedePolicy.AT_ACCEPTANCE:
             put_in_force(version)
 
 
 def put_in_force(version: DocumentVersion) -> None:
-    """Make it the version that may be cited, unless a newer one is or its date has not come."""
+    """Make it the version that may be cited, unless a later one is or its day has not come.
+
+    The later one is the one whose day came later, and of the same day the newer upload: a version
+    that waits for its day still takes over from one that was uploaded, and came into force, meanwhile.
+    """
+    version.refresh_from_db()  # its date may have been changed, or it withdrawn, while it was read
+    if version.withdrawn_at:
+        return
     if version.effective_date and version.effective_date > timezone.localdate():
         DocumentVersion.objects.filter(pk=version.pk).update(waits_for_date=True)
         return
     DocumentVersion.objects.filter(pk=version.pk).update(waits_for_date=False)
     document = Document.objects.select_related("current_version").get(pk=version.document_id)
     current = document.current_version
-    if current is None or current.number < version.number:
+    if current is None or _turn(current) < _turn(version):
         changes = {"current_version": version}
         if version.effective_date:
             changes["effective_date"] = version.effective_date
@@ -52,6 +64,12 @@ def put_in_force(version: DocumentVersion) -> None:
             object_ids={"document": document.pk, "version": version.pk},
             facts={"number": version.number, "former": current and current.number},
         )
+
+
+def _turn(version: DocumentVersion) -> tuple[date, int]:
+    """Where a version stands in the order in which those of its document take over."""
+    uploaded = timezone.localdate(version.created_at)
+    return max(version.effective_date or uploaded, uploaded), version.number
 
 
 def put_due_versions_in_force() -> int:

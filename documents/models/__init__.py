@@ -1,6 +1,14 @@
 """Documents and their versions, who may read them, and what the indexes hold of them."""
 
 from .document import Document, DocumentVersion, FailureCode, Grant, LifeCycle, VersionStatus
+from .duplicate import (
+    DuplicateFinding,
+    InventoryEntry,
+    Likeness,
+    TextBand,
+    TextProfile,
+    Verdict,
+)
 from .index import (
     Chunk,
     ChunkEmbedding,
@@ -19,13 +27,19 @@ __all__ = [
     "CorpusStatistics",
     "Document",
     "DocumentVersion",
+    "DuplicateFinding",
     "EventKind",
     "FailureCode",
     "GenerationStatus",
     "Grant",
     "IndexGeneration",
+    "InventoryEntry",
     "LifeCycle",
+    "Likeness",
     "OutboxEvent",
     "TermStatistics",
+    "TextBand",
+    "TextProfile",
+    "Verdict",
     "VersionStatus",
 ]

@@ -93,6 +93,7 @@ class DocumentVersion(TenantOwned):
     failure_reason = models.CharField(max_length=500, blank=True)
     effective_date = models.DateField(null=True, blank=True)
     waits_for_date = models.BooleanField(default=False, editable=False)
+    withdrawn_at = models.DateTimeField(null=True, editable=False)
     language = models.CharField(max_length=8, blank=True)
     submitted_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"

@@ -249,7 +249,9 @@ def test_only_touched_fields_are_written(bank, manager, browser):
     document = bank.document("Leave", ingest=False)
     form = filled(browser.get(page_of(document)), title="Annual leave")
     with bank.scope():
-        services.set_life_cycle(actor=manager, document=document, life_cycle="draft")
+        services.set_life_cycle(
+            actor=manager, document=document, life_cycle="draft", reason="Outdated"
+        )
     answer = browser.post(page_of(document), form, follow=True)
     assert "Changed: title." in said(answer)
     after = current(bank, document)

@@ -1,8 +1,10 @@
-"""Count documents by life-cycle, department and state of their latest version."""
+"""The inventory: documents by bucket, department, owner and source, and what is to be done of each."""
 
 from collections import Counter
+from dataclasses import asdict
 
-from documents.models import Document
+from documents.inventory import inventory_documents, inventory_rows, inventory_totals
+from tenants.camel_case import camel, rename_keys
 from tenants.commands import PreceptCommand
 
 
@@ -10,18 +12,18 @@ class Command(PreceptCommand):
     help = __doc__
 
     def run(self, **options):
-        documents = Document.objects.filter(deleted_at=None).select_related(
-            "department", "current_version"
-        )
-        states, cycles, departments = Counter(), Counter(), Counter()
-        for document in documents:
-            cycles[document.life_cycle] += 1
-            departments[document.department.name] += 1
-            latest = document.versions.order_by("-number").first()
-            states[latest.status if latest else "empty"] += 1
+        documents = inventory_documents(user=None)
+        rows = inventory_rows(documents, user=None)
+        totals = inventory_totals(documents)
         return {
-            "documents": sum(cycles.values()),
-            "byLifeCycle": dict(cycles),
-            "byDepartment": dict(departments),
-            "latestVersion": dict(states),
+            "documents": totals.documents,
+            "byLifeCycle": dict(Counter(row.life_cycle for row in rows)),
+            "byDepartment": dict(Counter(row.department for row in rows)),
+            "byOwner": dict(Counter(row.owner for row in rows)),
+            "bySource": dict(Counter(row.source for row in rows)),
+            "latestVersion": dict(
+                Counter(row.newest.status if row.newest else "empty" for row in rows)
+            ),
+            "totals": rename_keys({**asdict(totals), "unfit_percent": totals.unfit_percent}, camel),
+            "rows": [rename_keys({**asdict(row), "fit": row.fit}, camel) for row in rows],
         }
