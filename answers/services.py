@@ -223,6 +223,8 @@ def give_feedback(
         raise ValidationError("The answer is still being made.")
     if answer.outcome in (Outcome.CANCELLED, Outcome.INTERRUPTED):
         raise ValidationError("This question was not answered; there is nothing to judge.")
+    if answer.purged_at is not None:
+        raise ValidationError("The words of this answer are no longer kept.")
     feedback, _ = Feedback.objects.update_or_create(
         answer=answer,
         defaults={

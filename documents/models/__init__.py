@@ -1,6 +1,14 @@
 """Documents and their versions, who may read them, and what the indexes hold of them."""
 
-from .document import Document, DocumentVersion, FailureCode, Grant, LifeCycle, VersionStatus
+from .document import (
+    Document,
+    DocumentVersion,
+    FailureCode,
+    Grant,
+    LifeCycle,
+    Priority,
+    VersionStatus,
+)
 from .index import (
     Chunk,
     ChunkEmbedding,
@@ -26,6 +34,7 @@ __all__ = [
     "IndexGeneration",
     "LifeCycle",
     "OutboxEvent",
+    "Priority",
     "TermStatistics",
     "VersionStatus",
 ]
