@@ -250,7 +250,8 @@ def give_feedback(
         action="answer.feedback",
         actor=user.id,
         object_ids={"answer": answer.id, "feedback": feedback.id},
-        facts={"helpful": helpful, "category": feedback.category},
+        # The category is what somebody typed; the record is kept for longer than words are.
+        facts={"helpful": helpful, "has_category": bool(feedback.category)},
     )
     return feedback
 

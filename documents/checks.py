@@ -35,7 +35,7 @@ def jobs_are_retried_by_leases_alone(app_configs, **kwargs) -> list[Error]:
                 id="precept.E012",
             )
         )
-    if settings.JOBS_IN_FLIGHT < queue["workers"]:
+    if queue["workers"] > settings.JOBS_IN_FLIGHT:
         errors.append(
             Error(
                 f"{queue['workers']} workers, but only {settings.JOBS_IN_FLIGHT} jobs of a tenant"

@@ -35,9 +35,7 @@ def put(data: bytes) -> str:
     if path.exists():
         return key
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        dir=path.parent, prefix=f"{digest}.", delete=False
-    ) as file:
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{digest}.", delete=False) as file:
         try:
             file.write(data)
             file.flush()

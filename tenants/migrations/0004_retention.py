@@ -19,8 +19,7 @@ class Migration(migrations.Migration):
             models.PositiveIntegerField(
                 blank=True,
                 default=730,
-                help_text="Days that questions and the words of answers are kept."
-                " Empty: for ever.",
+                help_text="Days that questions and the words of answers are kept. Empty: for ever.",
                 null=True,
             ),
         ),
