@@ -7,7 +7,10 @@ class AnswersConfig(AppConfig):
 
     def ready(self) -> None:
         from documents.dispatch import register_sweep
+        from documents.retention import Keeper, register_keeper
 
         from .abandoned import end_abandoned_everywhere
+        from .retention import forget_document, forget_expired
 
         register_sweep(end_abandoned_everywhere)
+        register_keeper(Keeper(forget_document, forget_expired))

@@ -87,6 +87,7 @@ def explain(*, answer: Answer, titles_of: QuerySet[Document]) -> dict[str, objec
         ],
         "permits": [_permit(permit, names) for permit in permits],
         "processors": _processors(permits, names),
+        "text_purged_at": answer.purged_at,
         "release": _release(answer, release),
         "sources_now": _sources_now(answer, names, release or (permits and permits[-1])),
         "changes_since": _changes_since(answer, names),
@@ -135,7 +136,10 @@ def _release(answer: Answer, release: ReleasePermit | None) -> dict[str, object]
         "attempt": release.attempt,
         "caller": str(release.caller),
         "digest": release.digest,
-        "stored_answer_matches": release.digest
+        # None: there is nothing left to compare.
+        "stored_answer_matches": None
+        if answer.purged_at
+        else release.digest
         == answer.digest
         == digest_of(answer_id=answer.id, outcome=answer.outcome),
         "document_versions": release.document_versions,
@@ -241,10 +245,9 @@ def in_words(explained: Mapping[str, object]) -> str:
         lines += [f"    {_source(source)}" for source in processor["received"]]
     lines += ["", "Release"]
     if release := one["release"]:
-        matches = "matches" if release["stored_answer_matches"] else "DOES NOT MATCH"
         lines += [
             f"  admitted {release['admitted_at']:%Y-%m-%d %H:%M:%S} (permit {release['permit_id']})",
-            f"  digest {release['digest']}; what is stored {matches} it",
+            f"  digest {release['digest']}; {_stored_in_words(one)}",
         ]
     else:
         lines.append("  nothing was released")
@@ -265,6 +268,14 @@ def in_words(explained: Mapping[str, object]) -> str:
     lines += ["", "In the audit record"]
     lines += [f"  {row['seq']}  {row['action']}  {row['hash']}" for row in one["audit"]]
     return "\n".join(lines)
+
+
+def _stored_in_words(one: Mapping[str, object]) -> str:
+    if one["text_purged_at"]:
+        return f"text no longer kept since {one['text_purged_at']:%Y-%m-%d}"
+    return "what is stored " + (
+        "matches it" if one["release"]["stored_answer_matches"] else "DOES NOT MATCH it"
+    )
 
 
 def counted_out_in_words(kinds: Mapping[str, int], total: int | None = None) -> str:

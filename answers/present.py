@@ -28,6 +28,7 @@ UNAVAILABLE = {
         "The allowance for today does not cover this question. Ask again after midnight (UTC)."
     ),
     Reason.SOURCES_CHANGED: "The documents behind this answer have changed. Ask again.",
+    Reason.NO_LONGER_KEPT: "The words of this answer are no longer kept. Ask again.",
     Reason.INTERNAL: "Something went wrong on our side. Try again in a minute.",
 }
 

@@ -97,6 +97,8 @@ def present_answer(*, user: User, answer: Answer) -> AnswerView:
     answer = Answer.objects.get(pk=answer.pk)
     if answer.state != AnswerState.FINISHED or not answer.digest:
         return AnswerView(answer, answer.outcome, answer.reason, (), ())
+    if answer.purged_at is not None:
+        return AnswerView(answer, Outcome.UNAVAILABLE, Reason.NO_LONGER_KEPT, (), ())
     claims = list(answer.claims.prefetch_related("citations__document", "citations__version"))
     cited = {(c.document_id, c.version_id) for claim in claims for c in claim.citations.all()}
     readable = set(
@@ -191,6 +193,8 @@ def present_review(*, reviewer: User, item: ReviewItem) -> ReviewView:
     A draft failed its checks, so its sentences may hold words of anything its model was given: they
     are shown only when all of that is readable.
     """
+    if item.answer.purged_at is not None:
+        return ReviewView("The words of this answer are no longer kept.", (), is_whole=True)
     if item.kind == ReviewKind.FEEDBACK:
         return _released_for_review(reviewer, item)
     permits = item.answer.permits.all()

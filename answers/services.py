@@ -223,6 +223,8 @@ def give_feedback(
         raise ValidationError("The answer is still being made.")
     if answer.outcome in (Outcome.CANCELLED, Outcome.INTERRUPTED):
         raise ValidationError("This question was not answered; there is nothing to judge.")
+    if answer.purged_at is not None:
+        raise ValidationError("The words of this answer are no longer kept.")
     feedback, _ = Feedback.objects.update_or_create(
         answer=answer,
         defaults={
@@ -248,7 +250,8 @@ def give_feedback(
         action="answer.feedback",
         actor=user.id,
         object_ids={"answer": answer.id, "feedback": feedback.id},
-        facts={"helpful": helpful, "category": feedback.category},
+        # The category is what somebody typed; the record is kept for longer than words are.
+        facts={"helpful": helpful, "has_category": bool(feedback.category)},
     )
     return feedback
 

@@ -1,11 +1,13 @@
 """Hands the outbox to the queue, and takes back what a dead worker left."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django_q.tasks import async_task
 
@@ -40,39 +42,74 @@ def dispatch_all() -> int:
 
 
 def dispatch_tenant(tenant_id: UUID) -> int:
-    """What waits in one tenant. Returns how many jobs were handed over."""
+    """What waits in one tenant, the urgent first, as far as there is room in the queue for it.
+
+    Returns how many jobs were handed over. The queue itself knows no order, so it is kept short:
+    what comes in urgently waits for the few jobs that are in it, and not for a thousand.
+    """
     with tenant_scope(tenant_id):
         put_due_versions_in_force()
-        return _dispatch_events(tenant_id) + _dispatch_abandoned(tenant_id)
+        return _dispatch(tenant_id)
 
 
 @transaction.atomic
-def _dispatch_events(tenant_id: UUID) -> int:
+def _dispatch(tenant_id: UUID) -> int:
     """With the queue in the same database, handing over and marking are one transaction."""
-    events = OutboxEvent.objects.select_for_update(skip_locked=True).filter(dispatched_at=None)
-    count = 0
-    for event in events:
-        if event.kind == EventKind.VERSION_RECEIVED:
-            _enqueue(tenant_id, UUID(event.payload["version"]))
-        event.dispatched_at = timezone.now()
-        event.attempts = F("attempts") + 1
-        event.save(update_fields=["dispatched_at", "attempts"])
-        count += 1
-    return count
+    room = settings.JOBS_IN_FLIGHT - _in_flight().count()
+    if room <= 0:
+        return 0
+    waiting = sorted([*_events(room), *_abandoned(room)], key=lambda job: (job.priority, job.since))
+    for job in waiting[:room]:
+        _enqueue(tenant_id, job.version_id)
+        if job.event is not None:
+            OutboxEvent.objects.filter(pk=job.event).update(
+                dispatched_at=timezone.now(), attempts=F("attempts") + 1
+            )
+    return len(waiting[:room])
 
 
-@transaction.atomic
-def _dispatch_abandoned(tenant_id: UUID) -> int:
-    """Versions whose lease ran out: their worker died, or they were postponed."""
-    abandoned = DocumentVersion.objects.select_for_update(skip_locked=True).filter(
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    priority: int
+    since: datetime
+    version_id: UUID
+    event: UUID | None = None
+
+
+def _in_flight() -> QuerySet[DocumentVersion]:
+    """What the queue has, and what is being worked on. What was postponed is neither."""
+    return DocumentVersion.objects.filter(
+        Q(queued=True) | Q(lease__isnull=False),
         status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED],
-        lease_until__lt=timezone.now(),
+        lease_until__gte=timezone.now(),
     )
-    count = 0
-    for version in abandoned:
-        _enqueue(tenant_id, version.id)
-        count += 1
-    return count
+
+
+def _events(room: int) -> list[_Waiting]:
+    pending = (
+        OutboxEvent.objects.select_for_update(skip_locked=True)
+        .filter(dispatched_at=None, kind=EventKind.VERSION_RECEIVED)
+        .order_by("priority", "created_at")
+    )
+    return [
+        _Waiting(event.priority, event.created_at, UUID(event.payload["version"]), event.id)
+        for event in pending[:room]
+    ]
+
+
+def _abandoned(room: int) -> list[_Waiting]:
+    """Versions whose lease ran out: their worker died, or they were postponed."""
+    abandoned = (
+        DocumentVersion.objects.select_for_update(skip_locked=True)
+        .filter(
+            status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED],
+            lease_until__lt=timezone.now(),
+        )
+        .order_by("priority", "created_at")
+    )
+    return [
+        _Waiting(version.priority, version.created_at, version.id) for version in abandoned[:room]
+    ]
 
 
 def _enqueue(tenant_id: UUID, version_id: UUID) -> None:
@@ -81,4 +118,4 @@ def _enqueue(tenant_id: UUID, version_id: UUID) -> None:
     # `ingest --inline` works on a version whose event still waits here.
     DocumentVersion.objects.filter(
         Q(lease=None) | Q(lease_until__lt=timezone.now()), pk=version_id
-    ).update(lease=None, lease_until=timezone.now() + HAND_OVER_WITHIN)
+    ).update(lease=None, queued=True, lease_until=timezone.now() + HAND_OVER_WITHIN)

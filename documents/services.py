@@ -24,6 +24,7 @@ from . import storage
 from .access import get_manageable_document
 from .duplicates.findings import note_bytes
 from .ingestion.normalise import one_line
+from .ingestion.remembered import failed_before
 from .models import (
     Document,
     DocumentVersion,
@@ -32,6 +33,7 @@ from .models import (
     Grant,
     LifeCycle,
     OutboxEvent,
+    Priority,
     VersionStatus,
 )
 
@@ -68,6 +70,7 @@ def create_document(
     subjects: Iterable[User | Group] = (),
     source_system: str = "upload",
     source_item_id: str = "",
+    priority: Priority = Priority.SINGLE,
 ) -> tuple[Document, Submission]:
     """A new document with its first version and its grants, all or nothing.
 
@@ -93,7 +96,7 @@ def create_document(
         document.save(force_insert=True)
         for subject in subjects:
             _add_grant(document, subject, actor)
-        submission = _store_version(document, upload, actor, effective_date)
+        submission = _store_version(document, upload, actor, effective_date, priority)
         record_action(
             action="document.created",
             actor=_id(actor),
@@ -280,11 +283,13 @@ def retry_version(*, actor: User | None, version: DocumentVersion) -> None:
         failure_code="",
         failure_reason="",
         attempts=0,
+        priority=Priority.SINGLE,
         lease=None,
         lease_until=None,
     )
     if not reset:
         raise ValidationError("Only a failed version can be tried again.")
+    version.priority = Priority.SINGLE
     queue_ingestion(version)
     record_action(
         action="document.version_retried",
@@ -307,12 +312,18 @@ def lock_documents(document_ids: Iterable[UUID]) -> None:
 def queue_ingestion(version: DocumentVersion) -> OutboxEvent:
     """Ask for a version to be ingested; the request commits with the caller's transaction."""
     return OutboxEvent.objects.create(
-        kind=EventKind.VERSION_RECEIVED, payload={"version": str(version.id)}
+        kind=EventKind.VERSION_RECEIVED,
+        payload={"version": str(version.id)},
+        priority=version.priority,
     )
 
 
 def _store_version(
-    document: Document, upload: Upload, actor: User | None, effective_date: date | None
+    document: Document,
+    upload: Upload,
+    actor: User | None,
+    effective_date: date | None,
+    priority: Priority = Priority.SINGLE,
 ) -> Submission:
     digest = hashlib.sha256(upload.data).hexdigest()
     lock_documents([document.id])
@@ -330,8 +341,10 @@ def _store_version(
         size=len(upload.data),
         effective_date=effective_date,
         submitted_by=actor,
+        priority=priority,
     )
-    queue_ingestion(version)
+    if not failed_before(version):
+        queue_ingestion(version)
     note_bytes(version)
     return Submission(version=version, is_new=True)
 

@@ -45,6 +45,15 @@ class Tenant(models.Model):
     supersede_policy = models.CharField(
         max_length=32, choices=SupersedePolicy, default=SupersedePolicy.AT_ACCEPTANCE
     )
+    keep_deleted_days = models.PositiveIntegerField(
+        default=30, help_text="Days until the content of a deleted document is purged."
+    )
+    keep_answers_days = models.PositiveIntegerField(
+        default=730,
+        null=True,
+        blank=True,
+        help_text="Days that questions and the words of answers are kept. Empty: for ever.",
+    )
     default_language = models.CharField(max_length=8, default="en")
     languages = models.JSONField(
         default=list, help_text="Language codes in use, such as en, nl, fr."

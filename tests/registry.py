@@ -152,6 +152,7 @@ COMMANDS: dict[str, str] = {
     "create_tenant": "all",
     "create_user": "tenant",
     "delete_document": "object",
+    "deletion_drill": "all",
     "dispatch_outbox": "all",
     "explain_answer": "object",
     "find_duplicates": "tenant",
@@ -160,6 +161,7 @@ COMMANDS: dict[str, str] = {
     "inventory": "tenant",
     "issue_token": "object",
     "load_demo": "all",
+    "purge": "tenant",
     "reindex": "tenant",
     "remove_from_group": "object",
     "revoke": "object",
@@ -170,4 +172,7 @@ COMMANDS: dict[str, str] = {
 }
 # What runs in the background, with the tenant it is given or finds.
 TASKS = {"documents.tasks.ingest_version"}
-SWEEPS = {"answers.abandoned.end_abandoned_everywhere"}
+SWEEPS = {
+    "answers.abandoned.end_abandoned_everywhere",
+    "documents.retention.purge_everywhere",
+}

@@ -36,6 +36,7 @@ class Reason(models.TextChoices):
     BUDGET_EXCEEDED = "budget_exceeded", "The allowance of tokens ran out while it was made"
     DISCONNECTED = "disconnected", "The connection was lost"
     INTERNAL = "internal", "Something went wrong"
+    NO_LONGER_KEPT = "no_longer_kept", "Its words are no longer kept"
 
 
 class Purpose(models.TextChoices):
@@ -84,6 +85,9 @@ class Answer(TenantOwned):
     digest = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
+    purged_at = models.DateTimeField(
+        null=True, editable=False, help_text="Since then its words are no longer kept."
+    )
 
     class Meta:
         ordering = ["-created_at"]
@@ -101,6 +105,9 @@ class Answer(TenantOwned):
             models.Index(fields=["user", "-created_at"], name="answers_of_person"),
             models.Index(
                 fields=["created_at"], condition=Q(state="running"), name="answers_running"
+            ),
+            models.Index(
+                fields=["tenant", "created_at"], condition=Q(purged_at=None), name="answers_kept"
             ),
         ]
 

@@ -9,10 +9,17 @@ OUTBOX_SWEEP_SECONDS = positive_int("PRECEPT_OUTBOX_SWEEP_SECONDS", default=10)
 
 _TIMEOUT = positive_int("PRECEPT_JOB_TIMEOUT_SECONDS", default=1800)
 
+_WORKERS = positive_int("PRECEPT_WORKERS", default=1)
+# How many jobs of one tenant are in the queue or at work. The queue is first in, first out: the
+# dispatcher keeps it short, so that a correction does not wait behind a bulk load.
+JOBS_IN_FLIGHT = positive_int("PRECEPT_JOBS_IN_FLIGHT", default=_WORKERS + 1)
+# Background work gives way to questions: a lower priority for the processor, and one thread.
+WORKER_NICENESS = env.int("PRECEPT_WORKER_NICENESS", default=10)
+
 Q_CLUSTER = {
     "name": "precept",
     "orm": "default",
-    "workers": positive_int("PRECEPT_WORKERS", default=1),
+    "workers": _WORKERS,
     "timeout": _TIMEOUT,
     "retry": _TIMEOUT + 60,  # must exceed the timeout, or a long job runs twice at once
     "max_attempts": 1,  # retries are ours (lease and attempts), not the queue's

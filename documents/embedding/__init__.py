@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from documents.embedding.base import Embedder, EmbedderUnavailable
 
-__all__ = ["Embedder", "EmbedderUnavailable", "get_embedder"]
+__all__ = ["Embedder", "EmbedderUnavailable", "get_embedder", "keep_to_one_thread"]
 
 _OLLAMA_PREFIX = "ollama:"
 
@@ -35,6 +35,13 @@ def get_embedder(name: str) -> Embedder:
         if (name, host) not in _embedders:
             _embedders[name, host] = _maker(name, host)()
         return _embedders[name, host]
+
+
+def keep_to_one_thread() -> None:
+    """Bundled embedders of this process leave the other cores to others. Before the first use."""
+    from documents.embedding import bundled
+
+    bundled.passage_threads = 1
 
 
 def _maker(name: str, host: str) -> Callable[[], Embedder]:

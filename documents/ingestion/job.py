@@ -14,6 +14,7 @@ from documents import storage
 from documents.embedding import EmbedderUnavailable, get_embedder
 from documents.generations import serving_generation
 from documents.models import DocumentVersion, FailureCode, VersionStatus
+from documents.retention import DELETED
 from tenants.selectors import current_tenant
 
 from .accept import accept, accepted_text
@@ -44,6 +45,9 @@ def ingest_version(*, version_id: UUID) -> DocumentVersion:
 
 
 def _ingest(version: DocumentVersion, lease: Lease) -> None:
+    if version.document.deleted_at:
+        _fail(version, lease, FailureCode.DELETED, DELETED)
+        return
     if version.attempts > settings.JOB_MAX_ATTEMPTS:
         _fail(version, lease, FailureCode.GAVE_UP, _GAVE_UP)
         return

@@ -9,7 +9,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.models import F, Q
 from django.utils import timezone
 
@@ -44,7 +44,7 @@ def claim(version_id: UUID) -> Iterator[Lease | None]:
         Q(lease=None) | Q(lease_until__lt=timezone.now()),
         pk=version_id,
         status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED],
-    ).update(lease=lease.token, lease_until=_until(), attempts=F("attempts") + 1)
+    ).update(lease=lease.token, lease_until=_until(), queued=False, attempts=F("attempts") + 1)
     if not claimed:
         yield None
         return
@@ -64,7 +64,10 @@ def _beat(tenant_id: UUID, lease: Lease, stop: threading.Event) -> None:
     try:
         with tenant_scope(tenant_id):
             while not stop.wait(settings.JOB_LEASE_SECONDS / 3):
-                lease.held().update(lease_until=_until())
+                try:
+                    lease.held().update(lease_until=_until())
+                except (OperationalError, InterfaceError):
+                    connection.close()  # the database went away; it may be back for the next beat
     finally:
         connection.close()
 

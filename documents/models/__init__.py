@@ -1,6 +1,14 @@
 """Documents and their versions, who may read them, and what the indexes hold of them."""
 
-from .document import Document, DocumentVersion, FailureCode, Grant, LifeCycle, VersionStatus
+from .document import (
+    Document,
+    DocumentVersion,
+    FailureCode,
+    Grant,
+    LifeCycle,
+    Priority,
+    VersionStatus,
+)
 from .duplicate import (
     DuplicateFinding,
     InventoryEntry,
@@ -37,6 +45,7 @@ __all__ = [
     "LifeCycle",
     "Likeness",
     "OutboxEvent",
+    "Priority",
     "TermStatistics",
     "TextBand",
     "TextProfile",

@@ -37,6 +37,14 @@ class FailureCode(models.TextChoices):
     GAVE_UP = "gave_up", "Gave up after several attempts"
     INVALID = "invalid", "Failed its validation"
     PROCESSOR = "processor", "A processor was not available"
+    DELETED = "deleted", "The document was deleted"
+
+
+class Priority(models.IntegerChoices):
+    """What is worked on first; within one, the older."""
+
+    SINGLE = 0, "A file or new version that somebody waits for"
+    BULK = 10, "One of many"
 
 
 class Document(TenantOwned):
@@ -62,6 +70,9 @@ class Document(TenantOwned):
     source_etag = models.CharField(max_length=200, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     deleted_at = models.DateTimeField(null=True, editable=False)
+    # Set by documents.retention: the words are gone from the tables, then the files.
+    purged_at = models.DateTimeField(null=True, editable=False)
+    files_purged_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         ordering = ["title"]
@@ -71,7 +82,14 @@ class Document(TenantOwned):
                 condition=~Q(life_cycle=LifeCycle.ARCHIVED) | Q(withdrawn_date__isnull=False),
             ),
         ]
-        indexes = [models.Index(fields=["tenant", "reference"], name="document_by_reference")]
+        indexes = [
+            models.Index(fields=["tenant", "reference"], name="document_by_reference"),
+            models.Index(
+                fields=["tenant", "deleted_at"],
+                condition=Q(deleted_at__isnull=False, files_purged_at=None),
+                name="document_to_purge",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.title
@@ -107,7 +125,9 @@ class DocumentVersion(TenantOwned):
     accepted_at = models.DateTimeField(null=True)
     searchable_at = models.DateTimeField(null=True)
 
-    # Work in progress: who works on it until when, and how far it is.
+    # Work in progress: how urgent, whether the queue has it, who works on it until when, how far.
+    priority = models.PositiveSmallIntegerField(choices=Priority, default=Priority.SINGLE)
+    queued = models.BooleanField(default=False, editable=False)
     attempts = models.PositiveSmallIntegerField(default=0)
     lease = models.UUIDField(null=True)
     lease_until = models.DateTimeField(null=True)

@@ -16,6 +16,7 @@ class OutboxEvent(TenantOwned):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=40, choices=EventKind)
     payload = models.JSONField(default=dict, help_text="Ids only.")
+    priority = models.PositiveSmallIntegerField(default=0, help_text="Lower is handed out first.")
     created_at = models.DateTimeField(auto_now_add=True)
     dispatched_at = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
@@ -25,5 +26,10 @@ class OutboxEvent(TenantOwned):
         indexes = [
             models.Index(
                 fields=["created_at"], condition=Q(dispatched_at=None), name="outbox_pending"
-            )
+            ),
+            models.Index(
+                fields=["tenant", "priority", "created_at"],
+                condition=Q(dispatched_at=None),
+                name="outbox_by_priority",
+            ),
         ]

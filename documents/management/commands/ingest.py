@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 
 from documents import services
 from documents.ingestion.job import ingest_version
-from documents.models import Document, DocumentVersion, LifeCycle, VersionStatus
+from documents.models import Document, DocumentVersion, LifeCycle, Priority, VersionStatus
 from documents.selectors import document_with_bytes
 from tenants.commands import PreceptCommand
 from tenants.selectors import NotFound, subject_by_name
@@ -45,10 +45,13 @@ class Command(PreceptCommand):
         files = [file for path in paths for file in _files(Path(path))]
         if options["document"] and len(files) > 1:
             raise CommandError("--document takes one file.")
-        submitted = [(file, *self._submit(file, options)) for file in files]
+        priority = Priority.BULK if len(files) > 1 else Priority.SINGLE
+        submitted = [(file, *self._submit(file, options, priority)) for file in files]
         return [self._finish(*one, inline=inline) for one in submitted]
 
-    def _submit(self, file: Path, options) -> tuple[DocumentVersion | None, str]:
+    def _submit(
+        self, file: Path, options, priority: Priority
+    ) -> tuple[DocumentVersion | None, str]:
         """(version, early state): a file that cannot be taken at all has no version."""
         try:
             upload = services.Upload(data=file.read_bytes(), name=file.name)
@@ -74,6 +77,7 @@ class Command(PreceptCommand):
                 life_cycle=LifeCycle(options["life_cycle"]),
                 effective_date=options["effective_date"],
                 subjects=[subject_by_name(name) for name in options["grant"]],
+                priority=priority,
             )
             return submission.version, ""
         except ValidationError as error:

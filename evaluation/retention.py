@@ -1,0 +1,19 @@
+"""Cases about a document that was purged lose their words and wait for somebody to look."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from .models import CaseState, EvalCase, EvalResult
+
+
+def forget_document(document_id: UUID) -> Mapping[str, int]:
+    cases = EvalCase.objects.filter(required_documents__contains=[str(document_id)])
+    results = EvalResult.objects.filter(case__in=cases.values("id")).update(failures=[])
+    changed = cases.update(
+        question="",
+        required_text=[],
+        forbidden_text=[],
+        correct_answer="",
+        state=CaseState.NEEDS_REVIEW,
+    )
+    return {"cases": changed, "results": results}
