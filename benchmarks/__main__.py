@@ -8,6 +8,7 @@ BENCHMARKS = {
     "revocation_storm": "questions while access changes at random; was every release permitted?",
     "hostile_documents": "what a real model behind Ollama makes of hostile documents",
     "obliqa": "recall@10 and MAP@10 of each retrieval leg on the ObliQA rulebooks",
+    "version_gap": "how long a policy has no evidence while a new version is taken in",
     "refusal_timing": "whether the time of a refusal tells restricted from absent",
 }
 

@@ -221,25 +221,21 @@ def _page(row: InventoryRow) -> str:
 
 
 def _pages(row: InventoryRow) -> str:
-    said = []
-    if row.recognised_pages:
-        said.append(f"{row.recognised_pages} pages recognised")
-    if row.empty_pages:
-        said.append(f"{row.empty_pages} pages without text")
-    return ", ".join(said)
+    counted = [(row.recognised_pages, "recognised"), (row.empty_pages, "without text")]
+    return ", ".join(f"{n} page{'s' * (n > 1)} {what}" for n, what in counted if n)
 
 
 def _cards(totals) -> list[tuple[int, str, str]]:
     """(count, what, filter) of what there is of each."""
     counted = [
-        (totals.failed, "failed", "failed"),
-        (totals.duplicates, "possible duplicates", "duplicate"),
-        (totals.shared_references, "with a reference code used twice", "reference"),
-        (totals.shared_days, "with two versions from one day", "day"),
-        (totals.scans, "scans or empty files", "scan"),
-        (totals.with_recognised_text, "with recognised text", "recognised"),
-        (totals.without_owner, "without an owner", "owner"),
-        (totals.without_readers, "that nobody may read", "readers"),
-        (totals.working, "being read or indexed", "working"),
+        (totals.failed, "Failed uploads", "failed"),
+        (totals.duplicates, "Possible duplicates", "duplicate"),
+        (totals.shared_references, "Reference code used twice", "reference"),
+        (totals.shared_days, "Two versions from one day", "day"),
+        (totals.scans, "Scans and empty files", "scan"),
+        (totals.with_recognised_text, "Recognised text", "recognised"),
+        (totals.without_owner, "Without an owner", "owner"),
+        (totals.without_readers, "Nobody may read", "readers"),
+        (totals.working, "Being read or indexed", "working"),
     ]
     return [card for card in counted if card[0]]
