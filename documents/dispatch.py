@@ -59,13 +59,18 @@ def _dispatch(tenant_id: UUID) -> int:
     if room <= 0:
         return 0
     waiting = sorted([*_events(room), *_abandoned(room)], key=lambda job: (job.priority, job.since))
-    for job in waiting[:room]:
-        _enqueue(tenant_id, job.version_id)
+    waiting = waiting[:room]
+    # Of those that `ingest --inline` has finished meanwhile there is nothing to do.
+    ids = {job.version_id for job in waiting}
+    unfinished = set(_unfinished().filter(id__in=ids).values_list("id", flat=True))
+    for job in waiting:
+        if job.version_id in unfinished:
+            _enqueue(tenant_id, job.version_id)
         if job.event is not None:
             OutboxEvent.objects.filter(pk=job.event).update(
                 dispatched_at=timezone.now(), attempts=F("attempts") + 1
             )
-    return len(waiting[:room])
+    return len(waiting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +81,16 @@ class _Waiting:
     event: UUID | None = None
 
 
+def _unfinished() -> QuerySet[DocumentVersion]:
+    return DocumentVersion.objects.filter(
+        status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED]
+    )
+
+
 def _in_flight() -> QuerySet[DocumentVersion]:
     """What the queue has, and what is being worked on. What was postponed is neither."""
-    return DocumentVersion.objects.filter(
-        Q(queued=True) | Q(lease__isnull=False),
-        status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED],
-        lease_until__gte=timezone.now(),
+    return _unfinished().filter(
+        Q(queued=True) | Q(lease__isnull=False), lease_until__gte=timezone.now()
     )
 
 
@@ -100,11 +109,9 @@ def _events(room: int) -> list[_Waiting]:
 def _abandoned(room: int) -> list[_Waiting]:
     """Versions whose lease ran out: their worker died, or they were postponed."""
     abandoned = (
-        DocumentVersion.objects.select_for_update(skip_locked=True)
-        .filter(
-            status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED],
-            lease_until__lt=timezone.now(),
-        )
+        _unfinished()
+        .filter(lease_until__lt=timezone.now())
+        .select_for_update(skip_locked=True)
         .order_by("priority", "created_at")
     )
     return [

@@ -88,7 +88,8 @@ def test_an_answer_drawn_from_a_purged_document_is_forgotten_and_another_is_not(
         assert all(words_of(answer))
         assert purge_due()["answers"] == 1
         assert not any(words_of(answer))
-        assert other.question and present_answer(user=reader, answer=other).outcome == "answered"
+        assert other.question
+        assert present_answer(user=reader, answer=other).outcome == "answered"
         assert AuditRecord.objects.get(action="document.purged").facts["quotes"] == 1
         assert verify_chain()[1] == []
 
