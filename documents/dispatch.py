@@ -11,6 +11,7 @@ from django_q.tasks import async_task
 
 from tenants.scope import tenant_scope
 
+from .generations import kept_up_generations
 from .ingestion.accept import put_due_versions_in_force
 from .models import DocumentVersion, EventKind, OutboxEvent, VersionStatus
 
@@ -34,7 +35,10 @@ def run_sweeps() -> None:
 def dispatch_all() -> int:
     """Everything that waits, tenant by tenant. Returns how many jobs were handed over."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT documents_tenants_with_work()")
+        cursor.execute(
+            "SELECT documents_tenants_with_work()"
+            " UNION SELECT documents_tenants_with_generation_work()"
+        )
         tenant_ids = [row[0] for row in cursor.fetchall()]
     return sum(dispatch_tenant(tenant_id) for tenant_id in tenant_ids)
 
@@ -43,7 +47,11 @@ def dispatch_tenant(tenant_id: UUID) -> int:
     """What waits in one tenant. Returns how many jobs were handed over."""
     with tenant_scope(tenant_id):
         put_due_versions_in_force()
-        return _dispatch_events(tenant_id) + _dispatch_abandoned(tenant_id)
+        return (
+            _dispatch_events(tenant_id)
+            + _dispatch_abandoned(tenant_id)
+            + _dispatch_abandoned_builds(tenant_id)
+        )
 
 
 @transaction.atomic
@@ -54,6 +62,8 @@ def _dispatch_events(tenant_id: UUID) -> int:
     for event in events:
         if event.kind == EventKind.VERSION_RECEIVED:
             _enqueue(tenant_id, UUID(event.payload["version"]))
+        elif event.kind == EventKind.GENERATION_BEHIND:
+            _enqueue_build(tenant_id, UUID(event.payload["generation"]))
         event.dispatched_at = timezone.now()
         event.attempts = F("attempts") + 1
         event.save(update_fields=["dispatched_at", "attempts"])
@@ -73,6 +83,26 @@ def _dispatch_abandoned(tenant_id: UUID) -> int:
         _enqueue(tenant_id, version.id)
         count += 1
     return count
+
+
+@transaction.atomic
+def _dispatch_abandoned_builds(tenant_id: UUID) -> int:
+    """Generations whose builder died or was put off."""
+    abandoned = (
+        kept_up_generations()
+        .select_for_update(skip_locked=True)
+        .filter(lease_until__lt=timezone.now())
+    )
+    for generation in abandoned.only("id"):
+        _enqueue_build(tenant_id, generation.pk)
+    return len(abandoned)
+
+
+def _enqueue_build(tenant_id: UUID, generation_id: UUID) -> None:
+    async_task("documents.tasks.build_generation", str(tenant_id), str(generation_id))
+    kept_up_generations().filter(
+        Q(lease=None) | Q(lease_until__lt=timezone.now()), pk=generation_id
+    ).update(lease=None, lease_until=timezone.now() + HAND_OVER_WITHIN)
 
 
 def _enqueue(tenant_id: UUID, version_id: UUID) -> None:

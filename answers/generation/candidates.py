@@ -10,6 +10,7 @@ from answers.evidence import Evidence
 from answers.generation.quotable import Quotable, quotable_sentences
 from answers.grounding.numbers import figures
 from answers.terms import QuestionTerms, strengths
+from documents.ingestion import exceptions
 from documents.ingestion.headings import is_heading
 
 # A clause number, list mark or bullet that opens a sentence and says nothing.
@@ -23,24 +24,6 @@ _RUNNING_LINE = re.compile(
 )
 _CODE = re.compile(r"(?<!\w)[^\W\d_]+[-/]?\d[\w/-]*|(?<!\w)\d+[^\W\d_][\w/-]*\d")
 _LABEL = re.compile(r"[^\W\d_][\w ]{0,30}\s?: ")
-_EXCEPTION_OPENS = re.compile(
-    r"(?:unless|except|however|but|nevertheless|provided|only|otherwise|this (?:does not|rule)"
-    r"|tenzij|behalve|echter|evenwel|maar|mits|alleen|uitzonder|dit geldt niet"
-    r"|sauf|excepté|toutefois|cependant|néanmoins|mais|seul|cette règle ne|à moins"
-    r"|jedoch|allerdings|ausgenommen|ausnahme|es sei denn|nur|dies gilt nicht"
-    r"|(?:the only |an |no )?exceptions?\b|une exception|een uitzondering)",
-    re.IGNORECASE,
-)
-_EXCEPTION_INSIDE = re.compile(
-    r"(?<!\w)(?:unless|except(?:ion)?s?|however|provided that|does not apply|tenzij|behalve|echter"
-    r"|uitzondering|sauf|toutefois|à moins que|exceptions?|jedoch|es sei denn|ausnahmen?)(?!\w)",
-    re.IGNORECASE,
-)
-_LEANS_BACK = re.compile(
-    r"(?:they|it|this|these|those|he|she|such|then|deze|dit|die|zij|hij|ces?|cette|celle|celui|ils?"
-    r"|elles?|diese[rs]?|sie|er)\b",
-    re.IGNORECASE,
-)
 
 
 def unmarked(text: str) -> str:
@@ -234,10 +217,10 @@ def _follower(
     if following >= len(listed) or following in heads or not listed[following].may_be_quoted:
         return None
     sentence = listed[following]
-    opens = _EXCEPTION_OPENS.match(unmarked(sentence.text))
+    opens = exceptions.OPENS.match(unmarked(sentence.text))
     if _same_block(following, at, listed, heads, chunk):
-        limits = opens or _EXCEPTION_INSIDE.search(sentence.text)
-        return sentence if limits or _LEANS_BACK.match(sentence.text) else None
+        limits = opens or exceptions.INSIDE.search(sentence.text)
+        return sentence if limits or exceptions.LEANS_BACK.match(sentence.text) else None
     return sentence if opens and not _is_row(following, listed, chunk) else None
 
 
@@ -249,5 +232,5 @@ def _lead(
     if previous < 0 or not _same_block(previous, at, listed, heads, chunk):
         return None
     text = listed[at].text
-    leans = _LEANS_BACK.match(text) or _EXCEPTION_OPENS.match(text)
+    leans = exceptions.LEANS_BACK.match(text) or exceptions.OPENS.match(text)
     return listed[previous] if leans and listed[previous].may_be_quoted else None

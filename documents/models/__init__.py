@@ -8,6 +8,7 @@ from .index import (
     CorpusStatistics,
     GenerationStatus,
     IndexGeneration,
+    ShadowComparison,
     TermStatistics,
 )
 from .outbox import EventKind, OutboxEvent
@@ -26,6 +27,7 @@ __all__ = [
     "IndexGeneration",
     "LifeCycle",
     "OutboxEvent",
+    "ShadowComparison",
     "TermStatistics",
     "VersionStatus",
 ]
