@@ -139,6 +139,7 @@ COMMANDS: dict[str, str] = {
     "delete_document": "object",
     "dispatch_outbox": "all",
     "explain_answer": "object",
+    "generations": "tenant",
     "grant": "object",
     "ingest": "tenant",
     "inventory": "tenant",
@@ -153,5 +154,9 @@ COMMANDS: dict[str, str] = {
     "verify_audit": "all",
 }
 # What runs in the background, with the tenant it is given or finds.
-TASKS = {"documents.tasks.ingest_version"}
+TASKS = {
+    "documents.tasks.ingest_version",
+    "documents.tasks.build_generation",
+    "answers.tasks.compare_in_shadow",
+}
 SWEEPS = {"answers.abandoned.end_abandoned_everywhere"}

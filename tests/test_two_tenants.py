@@ -248,6 +248,7 @@ COMMANDS = {
     "delete_document": lambda m, t: [str(t["document"].pk)],
     "dispatch_outbox": None,
     "explain_answer": lambda m, t: [str(t["answer"].pk)],
+    "generations": None,
     "grant": lambda m, t: [str(t["document"].pk), "--to", "group:everyone"],
     "ingest": lambda m, t: [__file__, "--document", str(t["document"].pk)],
     "inventory": None,
