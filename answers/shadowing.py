@@ -19,9 +19,9 @@ _MOST_WAITING = 50
 def compare_later(answer: Answer) -> None:
     """Hand the question, by its id, to the worker when a generation is in shadow. Never raises."""
     try:
-        if answer.purpose != Purpose.EVALUATION and generation_in_shadow() is not None:
-            if queue_size() < _MOST_WAITING:
-                async_task("answers.tasks.compare_in_shadow", str(answer.tenant_id), str(answer.pk))
+        wanted = answer.purpose != Purpose.EVALUATION and generation_in_shadow() is not None
+        if wanted and queue_size() < _MOST_WAITING:
+            async_task("answers.tasks.compare_in_shadow", str(answer.tenant_id), str(answer.pk))
     except Exception:
         log.exception("shadow", answer=str(answer.pk))
 

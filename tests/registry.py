@@ -120,6 +120,7 @@ URLS: dict[str, dict[str, str]] = {
     "admin/(?P<url>.*)$": {"GET": f"/{STAFF}"},
     "admin/audit/auditrecord/verify/": {"POST": "ots"},
     "admin/documents/document/<path:object_id>/versions.json": {"GET": "oht/rfs"},
+    "admin/documents/document/<path:object_id>/versions/<int:number>/changes/": {"GET": "oht/rfs"},
     "admin/documents/document/<path:object_id>/versions/<int:number>/<str:what>/": {
         "POST": "ht/rofs",
     },

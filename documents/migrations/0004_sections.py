@@ -5,16 +5,17 @@ import pgvector.django.halfvec
 from django.db import migrations, models
 
 import tenants.scope
-from tenants.rls import CURRENT_TENANT, IsolateTenant, let_owner_read
+from tenants.rls import IsolateTenant, let_owner_read
 
-GENERATIONS = f"""
+GENERATIONS = """
 -- The application role owns no index, so it asks the owner to drop that of a reclaimed generation.
 CREATE FUNCTION documents_drop_vector_index(generation uuid) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (
         SELECT FROM documents_indexgeneration g
-        WHERE g.id = generation AND g.reclaimed_at IS NOT NULL AND g.tenant_id = {CURRENT_TENANT}
+        WHERE g.id = generation AND g.reclaimed_at IS NOT NULL
+          AND g.tenant_id = NULLIF(current_setting('precept.tenant', true), '')::uuid
     ) THEN
         RAISE EXCEPTION 'Only a reclaimed generation loses its index.';
     END IF;

@@ -1,9 +1,13 @@
 """The life of a generation beside the serving one, and an embedder that is not what it was."""
 
+import io
+import json
 from datetime import timedelta
 
 import numpy as np
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import connection
 from django.utils import timezone
 
@@ -253,3 +257,25 @@ def test_a_generation_without_a_known_vector_gets_one_from_the_version_it_was_ma
         generations._held.clear()
         with pytest.raises(generations.EmbedderChanged):
             generations.pinned_embedder(generations.serving_generation())
+
+
+def run(bank, *arguments) -> object:
+    out = io.StringIO()
+    call_command(
+        "generations", *arguments, "--tenant", bank.tenant.slug, "--json", stdout=out, stderr=out
+    )
+    return json.loads(out.getvalue())
+
+
+def test_the_command_goes_through_a_generations_life(bank, second):
+    assert run(bank, "build", "second", "--chunking", "sections-1")["status"] == "building"
+    build(bank, second)
+    assert run(bank, "shadow", "second")["status"] == "shadow"
+    assert run(bank, "promote", "second")["status"] == "serving"
+    assert run(bank, "rollback")["generation"] == "first"
+    retired = run(bank, "retire", "second")
+    assert (retired["status"], retired["passagesEmbedded"]) == ("reclaimed", 1)
+    assert [row["status"] for row in run(bank, "list")] == ["serving", "reclaimed"]
+    for wrong in (["promote", "second"], ["promote", "third"], ["promote"]):
+        with pytest.raises(CommandError):
+            run(bank, *wrong)

@@ -13,23 +13,26 @@ from documents.reindexing import promote, put_in_shadow, retire, roll_back
 from tenants.commands import PreceptCommand
 
 
+ACTIONS = {
+    "list": "every generation, its state, progress and cost",
+    "build": "build one in the background, or go on with it",
+    "shadow": "run live questions through it as well, and record how alike it finds",
+    "promote": "let it serve",
+    "rollback": "let the one serve again that served last",
+    "retire": "delete its vectors, terms and index",
+}
+
+
 class Command(PreceptCommand):
     help = __doc__
 
     def add_command_arguments(self, parser):
-        actions = parser.add_subparsers(dest="action", required=True)
-        actions.add_parser("list", help="every generation, its state, progress and cost")
-        build = actions.add_parser("build", help="build one in the background, or go on with it")
-        build.add_argument("name")
-        build.add_argument("--embedder", help="as PRECEPT_EMBEDDER; default: the one set there")
-        build.add_argument("--chunking", choices=sorted(CHUNKERS), default=CHUNKING)
-        for action, what in (
-            ("shadow", "run live questions through it as well, and record how alike it finds"),
-            ("promote", "let it serve"),
-            ("retire", "delete its vectors, terms and index"),
-        ):
-            actions.add_parser(action, help=what).add_argument("name")
-        actions.add_parser("rollback", help="let the one serve again that served last")
+        parser.add_argument(
+            "action", choices=ACTIONS, help="; ".join(map(": ".join, ACTIONS.items()))
+        )
+        parser.add_argument("name", nargs="?", help="of the generation; not for list and rollback")
+        parser.add_argument("--embedder", help="to build with; default: PRECEPT_EMBEDDER")
+        parser.add_argument("--chunking", choices=sorted(CHUNKERS), default=CHUNKING)
 
     def run(self, *, action, **options):
         try:
@@ -40,12 +43,14 @@ class Command(PreceptCommand):
     def _run(self, action, options):
         if action == "list":
             return [_summary(generation) for generation in _generations()]
+        if action == "rollback":
+            return _summary(_generations().get(pk=roll_back().pk))
+        if not options["name"]:
+            raise CommandError(f"Say which: manage.py generations {action} NAME.")
         if action == "build":
             start_generation(
                 name=options["name"], embedder=options["embedder"], chunking=options["chunking"]
             )
-        elif action == "rollback":
-            return _summary(_generations().get(pk=roll_back().pk))
         else:
             generation = _named(options["name"])
             if action == "shadow":
