@@ -12,7 +12,6 @@ from documents.models import IndexGeneration
 from documents.reindexing import promote, put_in_shadow, retire, roll_back
 from tenants.commands import PreceptCommand
 
-
 ACTIONS = {
     "list": "every generation, its state, progress and cost",
     "build": "build one in the background, or go on with it",
