@@ -46,7 +46,7 @@ def asker(bank):
 def held(monkeypatch):
     """Whatever is asked waits in its generator."""
     generator = Held()
-    monkeypatch.setattr(pipeline, "default_generator", lambda: generator)
+    monkeypatch.setattr(pipeline, "default_generator", lambda *_: generator)
     yield generator
     generator.go_on.set()
 
