@@ -13,7 +13,8 @@ class Evidence:
 
     ``number`` counts from 1. ``start`` and ``end`` are code-point offsets of ``text`` in the
     version's extracted text. ``score`` is the reranking score, ``cosine`` the similarity of the
-    question's and the chunk's vectors; both lie between 0 and 1.
+    question's and the chunk's vectors; both lie between 0 and 1. ``context`` is what the chunk stands
+    under, such as its headings: it tells what the text is about, and is never quoted.
     """
 
     number: int
@@ -34,3 +35,4 @@ class Evidence:
     life_cycle: str
     score: float
     cosine: float
+    context: str = ""

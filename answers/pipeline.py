@@ -10,6 +10,7 @@ from django.db import DatabaseError, connection, transaction
 
 from documents.embedding import get_embedder
 from documents.generations import serving_generation
+from documents.models import IndexGeneration
 from documents.retrieval.search import SearchResult, SearchUnavailable, search
 
 from . import authority, limits, services
@@ -21,6 +22,7 @@ from .progress import Finished, Stage, Status
 from .question_language import detect_question_language
 from .refusals import refusal
 from .reranking import RankingSettings, question_terms, rerank
+from .shadowing import compare_later
 
 log = structlog.get_logger("precept.answers")
 
@@ -31,13 +33,13 @@ class Cancelled(Exception):
     """The asker cancelled, or the attempt was ended from outside."""
 
 
-def default_generator() -> Generator:
-    """The configured one. The extractive one compares meanings with the embedder that serves."""
+def default_generator(generation: IndexGeneration | None = None) -> Generator:
+    """The configured one. The extractive one compares meanings with the embedder that searched."""
     return get_generator(
         settings.GENERATOR,
         ollama_host=settings.OLLAMA_HOST,
         timeout_seconds=settings.GENERATOR_TIMEOUT_SECONDS,
-        embedder=get_embedder(serving_generation().embedder),
+        embedder=get_embedder((generation or serving_generation()).embedder),
     )
 
 
@@ -49,7 +51,7 @@ def answer_question(
     Whatever happens, the attempt ends exactly once and leaves one audit record: closing the
     iterator early ends it as interrupted, an unforeseen error as unavailable.
     """
-    run = _Run(answer)
+    run = _Run(answer, chooses_generator=generator is None)
     try:
         run.use(generator or default_generator())
         for attempt in range(1, MAX_ATTEMPTS + 1):
@@ -79,14 +81,16 @@ def answer_question(
     except Exception:
         log.exception("internal", answer=str(answer.id))
         run.end(Outcome.UNAVAILABLE, Reason.INTERNAL)
+    compare_later(answer)
     yield Finished(released=run.released)
 
 
 class _Run:
     """One question's attempts: what they share, and the bookkeeping around the steps."""
 
-    def __init__(self, answer: Answer):
+    def __init__(self, answer: Answer, *, chooses_generator: bool):
         self.answer = answer
+        self.chooses_generator = chooses_generator
         self.released = False
         self.timings: dict[str, int] = {}
         self.restarts: list[dict[str, object]] = []
@@ -106,6 +110,10 @@ class _Run:
         with self.timed("search"):
             found = search(user=answer.user, question=answer.question)
         cosines = {candidate.chunk_id: candidate.cosine for candidate in found.candidates}
+        if self.chooses_generator:
+            # Another generation may have begun to serve since the attempt began: similarities of
+            # two embedders must not meet.
+            self.use(default_generator(found.generation))
 
         yield from self.reach(Stage.CHECKING_ACCESS)
         with self.timed("admit_rerank"):

@@ -81,7 +81,9 @@ def _scored(
     settings: RankingSettings,
 ) -> Evidence:
     cosine = min(1.0, max(0.0, float(cosines.get(chunk.chunk_id, chunk.cosine))))
-    coverage = terms.coverage(f"{chunk.title}\n{chunk.section}\n{chunk.text}", chunk.language)
+    coverage = terms.coverage(
+        f"{chunk.title}\n{chunk.section}\n{chunk.context}\n{chunk.text}", chunk.language
+    )
     score = settings.cosine_weight * cosine + settings.coverage_weight * coverage
     return replace(chunk, cosine=cosine, score=score)
 

@@ -13,6 +13,7 @@ from django_q.tasks import async_task
 
 from tenants.scope import tenant_scope
 
+from .generations import kept_up_generations
 from .ingestion.accept import put_due_versions_in_force
 from .models import DocumentVersion, EventKind, OutboxEvent, VersionStatus
 
@@ -36,7 +37,10 @@ def run_sweeps() -> None:
 def dispatch_all() -> int:
     """Everything that waits, tenant by tenant. Returns how many jobs were handed over."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT documents_tenants_with_work()")
+        cursor.execute(
+            "SELECT documents_tenants_with_work()"
+            " UNION SELECT documents_tenants_with_generation_work()"
+        )
         tenant_ids = [row[0] for row in cursor.fetchall()]
     return sum(dispatch_tenant(tenant_id) for tenant_id in tenant_ids)
 
@@ -49,7 +53,7 @@ def dispatch_tenant(tenant_id: UUID) -> int:
     """
     with tenant_scope(tenant_id):
         put_due_versions_in_force()
-        return _dispatch(tenant_id)
+        return _dispatch(tenant_id) + _dispatch_builds(tenant_id)
 
 
 @transaction.atomic
@@ -117,6 +121,34 @@ def _abandoned(room: int) -> list[_Waiting]:
     return [
         _Waiting(version.priority, version.created_at, version.id) for version in abandoned[:room]
     ]
+
+
+@transaction.atomic
+def _dispatch_builds(tenant_id: UUID) -> int:
+    """Generations that a new version left behind, or whose builder died or was put off."""
+    events = OutboxEvent.objects.select_for_update(skip_locked=True).filter(
+        dispatched_at=None, kind=EventKind.GENERATION_BEHIND
+    )
+    behind = [(event.pk, UUID(event.payload["generation"])) for event in events]
+    abandoned = (
+        kept_up_generations()
+        .select_for_update(skip_locked=True)
+        .filter(lease_until__lt=timezone.now())
+    )
+    waiting = {generation for _, generation in behind} | {one.pk for one in abandoned.only("id")}
+    for generation in waiting:
+        _enqueue_build(tenant_id, generation)
+    OutboxEvent.objects.filter(pk__in=[event for event, _ in behind]).update(
+        dispatched_at=timezone.now(), attempts=F("attempts") + 1
+    )
+    return len(waiting)
+
+
+def _enqueue_build(tenant_id: UUID, generation_id: UUID) -> None:
+    async_task("documents.tasks.build_generation", str(tenant_id), str(generation_id))
+    kept_up_generations().filter(
+        Q(lease=None) | Q(lease_until__lt=timezone.now()), pk=generation_id
+    ).update(lease=None, lease_until=timezone.now() + HAND_OVER_WITHIN)
 
 
 def _enqueue(tenant_id: UUID, version_id: UUID) -> None:

@@ -1,27 +1,34 @@
-"""Building another index generation beside the serving one, and promoting it."""
+"""The life of an index generation beside the serving one: built, in shadow, promoted, rolled back,
+retired. Only the switch itself is a transaction that questions could notice, and it writes two rows.
+"""
 
 from collections.abc import Callable
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db import connection, transaction
+from django.utils import timezone
 
 from audit.services import record_action
 
-from .embedding import get_embedder
-from .generations import create_generation, lock_index_writer, serving_generation
-from .ingestion.accept import accepted_text
-from .ingestion.chunk import split
-from .ingestion.embed import embed_chunks
-from .ingestion.job import languages_of
-from .ingestion.publish import passages, write_index
+from .building import GenerationConflict, build_now, missing
+from .generations import (
+    create_generation,
+    lock_generations,
+    lock_index_writer,
+    pinned_embedder,
+    serving_generation,
+)
 from .models import (
     ChunkEmbedding,
-    DocumentVersion,
+    ChunkTerm,
+    CorpusStatistics,
     GenerationStatus,
     IndexGeneration,
-    VersionStatus,
+    TermStatistics,
 )
+
+# Versions that are published while the last ones are built must be built too, and so on.
+_ROUNDS = 10
 
 
 def reindex(
@@ -29,58 +36,126 @@ def reindex(
 ) -> IndexGeneration:
     """Build (or finish building) the generation `name` with today's settings, then let it serve.
 
-    May be interrupted and called again: what is built stays. Raises EmbedderUnavailable.
+    May be interrupted and called again: what is built stays. Raises EmbedderUnavailable,
+    ValidationFailed, GenerationConflict.
     """
     generation = IndexGeneration.objects.filter(name=name).first() or create_generation(
         name=name, embedder_name=settings.EMBEDDER
     )
-    total = _missing(generation).count()
-    for done, version in enumerate(_missing(generation), start=1):
-        _build(version, generation)
-        progress(done, total)
-    _promote(generation)
-    generation.refresh_from_db()
-    return generation
-
-
-def _missing(generation: IndexGeneration) -> QuerySet[DocumentVersion]:
-    built = ChunkEmbedding.objects.filter(generation=generation).values("version_id")
-    return DocumentVersion.objects.filter(
-        status=VersionStatus.SEARCHABLE, document__deleted_at=None
-    ).exclude(id__in=built)
-
-
-def _build(version: DocumentVersion, generation: IndexGeneration) -> None:
-    chunks = split(accepted_text(version))
-    vectors = embed_chunks(
-        chunks, embedder=get_embedder(generation.embedder), done=lambda count: None
-    )
-    built = passages(
-        version=version,
-        generation=generation,
-        chunks=chunks,
-        languages=languages_of(chunks, default=version.language),
-        vectors=vectors,
-    )
-    with transaction.atomic():
-        lock_index_writer(generation)
-        if not ChunkEmbedding.objects.filter(generation=generation, version=version).exists():
-            write_index(version=version, generation=generation, built=built)
+    return promote(generation=generation, progress=progress)
 
 
 @transaction.atomic
-def _promote(generation: IndexGeneration) -> None:
-    """Switch in one transaction; what was published meanwhile is built first."""
-    former = serving_generation()
-    lock_index_writer(former)
-    for version in _missing(generation):
-        _build(version, generation)
-    if former.pk == generation.pk:
-        return
-    IndexGeneration.objects.filter(pk=former.pk).update(status=GenerationStatus.RETIRED)
-    IndexGeneration.objects.filter(pk=generation.pk).update(status=GenerationStatus.SERVING)
-    record_action(
-        action="generation.promoted",
-        actor=None,
-        object_ids={"generation": generation.id, "former": former.id},
+def put_in_shadow(*, generation: IndexGeneration) -> None:
+    """Run live questions through it as well, from now on. Raises GenerationConflict."""
+    lock_generations()
+    generation.refresh_from_db()
+    if generation.status != GenerationStatus.VALIDATED:
+        raise _wrong_state(generation, "Only a validated generation can be put in shadow")
+    other = IndexGeneration.objects.filter(status=GenerationStatus.SHADOW).first()
+    if other:
+        raise GenerationConflict(
+            f"The generation {other.name} is in shadow already. Promote it or retire it first."
+        )
+    _move(generation, GenerationStatus.SHADOW)
+    _record("generation.shadowed", generation)
+
+
+def promote(
+    *,
+    generation: IndexGeneration,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    action: str = "generation.promoted",
+) -> IndexGeneration:
+    """Let it serve, in one transaction, once it has every version that is searchable.
+
+    Raises EmbedderUnavailable, ValidationFailed, and GenerationConflict when it was reclaimed or
+    never gets to have them all.
+    """
+    for _ in range(_ROUNDS):
+        generation.refresh_from_db()
+        if generation.reclaimed_at is not None:
+            raise _wrong_state(generation, "A reclaimed generation cannot serve")
+        pinned_embedder(generation)
+        if generation.status == GenerationStatus.BUILDING or missing(generation).exists():
+            build_now(generation, progress=progress)
+        if _switch(generation, action):
+            generation.refresh_from_db()
+            return generation
+    raise GenerationConflict(
+        f"New versions are published faster than the generation {generation.name} takes them in. "
+        "Promote it when the upload is done."
     )
+
+
+def roll_back() -> IndexGeneration:
+    """Let the generation serve again that served last. Raises as promote does."""
+    former = (
+        IndexGeneration.objects.filter(status=GenerationStatus.RETIRED, reclaimed_at=None)
+        .exclude(retired_at=None)
+        .order_by("-retired_at")
+        .first()
+    )
+    if former is None:
+        raise GenerationConflict("No former generation is kept that could serve again.")
+    return promote(generation=former, action="generation.rolled_back")
+
+
+@transaction.atomic
+def retire(*, generation: IndexGeneration) -> int:
+    """Give up a generation that does not serve: its vectors, terms and index go. Returns how many
+    vectors that were. Raises GenerationConflict.
+
+    Its passages stay: answers cite them, and other generations may share them.
+    """
+    lock_generations()
+    lock_index_writer(generation)
+    generation.refresh_from_db()
+    if generation.status == GenerationStatus.SERVING:
+        raise _wrong_state(generation, "The serving generation cannot be retired")
+    if generation.reclaimed_at is not None:
+        return 0
+    _move(generation, GenerationStatus.RETIRED, reclaimed_at=timezone.now(), lease=None)
+    vectors, _ = ChunkEmbedding.objects.filter(generation=generation).delete()
+    for rows in (ChunkTerm, TermStatistics, CorpusStatistics):
+        rows.objects.filter(generation=generation).delete()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT documents_drop_vector_index(%s)", [generation.pk])
+    _record("generation.reclaimed", generation, vectors=vectors)
+    return vectors
+
+
+@transaction.atomic
+def _switch(generation: IndexGeneration, action: str) -> bool:
+    """False when something was published meanwhile that the generation does not have."""
+    lock_generations()
+    former = serving_generation()
+    if former.pk == generation.pk:
+        return True
+    lock_index_writer(former)
+    generation.refresh_from_db()
+    if generation.reclaimed_at is not None:
+        raise _wrong_state(generation, "A reclaimed generation cannot serve")
+    if missing(generation).exists():
+        return False
+    _move(former, GenerationStatus.RETIRED, retired_at=timezone.now())
+    _move(generation, GenerationStatus.SERVING, retired_at=None)
+    record_action(
+        action=action,
+        actor=None,
+        object_ids={"generation": generation.pk, "former": former.pk},
+    )
+    return True
+
+
+def _move(generation: IndexGeneration, status: GenerationStatus, **fields: object) -> None:
+    IndexGeneration.objects.filter(pk=generation.pk).update(status=status, **fields)
+
+
+def _record(action: str, generation: IndexGeneration, **facts: object) -> None:
+    record_action(action=action, actor=None, object_ids={"generation": generation.pk}, facts=facts)
+
+
+def _wrong_state(generation: IndexGeneration, what: str) -> GenerationConflict:
+    state = "reclaimed" if generation.reclaimed_at else generation.get_status_display().lower()
+    return GenerationConflict(f"{what}, and {generation.name} is {state}.")

@@ -7,6 +7,7 @@ from django.db import DatabaseError, connection
 
 from tenants.scope import tenant_scope
 
+from .building import build_in_background
 from .ingestion.job import ingest_version as run_ingestion
 
 
@@ -23,3 +24,9 @@ def _announce_room() -> None:
     """The dispatcher hands out the next job now and not at its next sweep."""
     with suppress(DatabaseError), connection.cursor() as cursor:
         cursor.execute("SELECT pg_notify('precept_outbox', '')")
+
+
+def build_generation(tenant_id: str, generation_id: str) -> str:
+    """Returns the state the generation is in now."""
+    with tenant_scope(UUID(tenant_id)):
+        return build_in_background(generation_id=UUID(generation_id))

@@ -134,6 +134,7 @@ URLS: dict[str, dict[str, str]] = {
     "admin/(?P<url>.*)$": {"GET": f"/{STAFF}"},
     "admin/audit/auditrecord/verify/": {"POST": "ots"},
     "admin/documents/document/<path:object_id>/versions.json": {"GET": "oht/rfs"},
+    "admin/documents/document/<path:object_id>/versions/<int:number>/changes/": {"GET": "oht/rfs"},
     "admin/documents/document/<path:object_id>/versions/<int:number>/<str:what>/": {
         "POST": "ht/rofs",
     },
@@ -156,6 +157,7 @@ COMMANDS: dict[str, str] = {
     "dispatch_outbox": "all",
     "explain_answer": "object",
     "find_duplicates": "tenant",
+    "generations": "tenant",
     "grant": "object",
     "ingest": "tenant",
     "inventory": "tenant",
@@ -171,7 +173,11 @@ COMMANDS: dict[str, str] = {
     "verify_audit": "all",
 }
 # What runs in the background, with the tenant it is given or finds.
-TASKS = {"documents.tasks.ingest_version"}
+TASKS = {
+    "documents.tasks.ingest_version",
+    "documents.tasks.build_generation",
+    "answers.tasks.compare_in_shadow",
+}
 SWEEPS = {
     "answers.abandoned.end_abandoned_everywhere",
     "documents.retention.purge_everywhere",

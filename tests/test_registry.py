@@ -265,6 +265,7 @@ def test_a_command_for_one_tenant_refuses_to_guess_which(command):
     needed = {
         "create_group": ["name"],
         "create_user": ["a@b.example", "--password-stdin"],
+        "generations": ["list"],
         "ingest": [__file__],
         "reindex": ["--generation", "next"],
         "set_policy": ["--refusal-policy", "contact_admin", "--reason", "because"],

@@ -250,6 +250,7 @@ COMMANDS = {
     "dispatch_outbox": None,
     "find_duplicates": None,
     "explain_answer": lambda m, t: [str(t["answer"].pk)],
+    "generations": None,
     "grant": lambda m, t: [str(t["document"].pk), "--to", "group:everyone"],
     "ingest": lambda m, t: [__file__, "--document", str(t["document"].pk)],
     "inventory": None,

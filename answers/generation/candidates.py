@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from answers.evidence import Evidence
 from answers.generation.quotable import Quotable, quotable_sentences
 from answers.grounding.numbers import figures
+from answers.grounding.quotes import tidied
 from answers.terms import QuestionTerms, strengths
+from documents.ingestion import exceptions
 from documents.ingestion.headings import is_heading
 
 # A clause number, list mark or bullet that opens a sentence and says nothing.
@@ -22,25 +24,11 @@ _RUNNING_LINE = re.compile(
     r"\b(?:page|pagina|seite|blz\.?)\s+\d+\s*(?:of|van|sur|von|/)\s*\d+", re.IGNORECASE
 )
 _CODE = re.compile(r"(?<!\w)[^\W\d_]+[-/]?\d[\w/-]*|(?<!\w)\d+[^\W\d_][\w/-]*\d")
+# How a row points to what is said below its table, and how that begins.
+_FOOTNOTE = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079]+|\*+|\(\d\)")
+_NUMBER = re.compile(r"\d[\d.,]*")
+_MOST_HEADER_ROWS = 4
 _LABEL = re.compile(r"[^\W\d_][\w ]{0,30}\s?: ")
-_EXCEPTION_OPENS = re.compile(
-    r"(?:unless|except|however|but|nevertheless|provided|only|otherwise|this (?:does not|rule)"
-    r"|tenzij|behalve|echter|evenwel|maar|mits|alleen|uitzonder|dit geldt niet"
-    r"|sauf|excepté|toutefois|cependant|néanmoins|mais|seul|cette règle ne|à moins"
-    r"|jedoch|allerdings|ausgenommen|ausnahme|es sei denn|nur|dies gilt nicht"
-    r"|(?:the only |an |no )?exceptions?\b|une exception|een uitzondering)",
-    re.IGNORECASE,
-)
-_EXCEPTION_INSIDE = re.compile(
-    r"(?<!\w)(?:unless|except(?:ion)?s?|however|provided that|does not apply|tenzij|behalve|echter"
-    r"|uitzondering|sauf|toutefois|à moins que|exceptions?|jedoch|es sei denn|ausnahmen?)(?!\w)",
-    re.IGNORECASE,
-)
-_LEANS_BACK = re.compile(
-    r"(?:they|it|this|these|those|he|she|such|then|deze|dit|die|zij|hij|ces?|cette|celle|celui|ils?"
-    r"|elles?|diese[rs]?|sie|er)\b",
-    re.IGNORECASE,
-)
 
 
 def unmarked(text: str) -> str:
@@ -66,6 +54,7 @@ class Candidate:
     opens_document: bool
     is_row: bool
     header: Quotable | None
+    note: Quotable | None
     follower: Quotable | None
     lead: Quotable | None
     score: float = 0.0
@@ -124,6 +113,7 @@ def _of_chunk(
             continue
         heading = next((listed[i].text for i in range(at, -1, -1) if i in heads), chunk.section)
         header = _header(at, listed, heads, chunk)
+        note = _note(at, listed, chunk) if header else None
         near = [own[i] for i in (at - 1, at + 1) if _same_block(i, at, listed, heads, chunk)]
         worth = (
             (own[at], 1.0),
@@ -131,6 +121,8 @@ def _of_chunk(
             (title, nearness.title),
             *((one, nearness.neighbour) for one in near),
             *(((strength(header.text), nearness.header),) if header else ()),
+            *(((strength(note.text), nearness.header),) if note else ()),
+            (strength(chunk.context), nearness.section),
             (anywhere, nearness.chunk),
         )
         around = {term: max(one[term] * rate for one, rate in worth) for term in terms.wanted}
@@ -147,6 +139,7 @@ def _of_chunk(
                 opens_document=chunk.start == 0 and at == first,
                 is_row=header is not None,
                 header=header,
+                note=note,
                 follower=_follower(at, listed, heads, chunk),
                 lead=_lead(at, listed, heads, chunk),
             )
@@ -159,11 +152,13 @@ def _may_answer(at: int, listed: list[Quotable], heads: frozenset[int], chunk: E
     sentence = listed[at]
     cut_off = at == 0 and sentence.text[0].islower()
     following = at + 1
-    heads_table = following < len(listed) and _header(following, listed, heads, chunk) == sentence
+    header = _header(following, listed, heads, chunk) if following < len(listed) else None
+    heads_table = header is not None and header.start <= sentence.start < header.end
     return (
         sentence.may_be_quoted
         and not cut_off
         and not heads_table
+        and not _is_note(at, listed, heads, chunk)
         and not _RUNNING_LINE.search(sentence.text)
     )
 
@@ -202,7 +197,7 @@ def _same_block(
 def _header(
     at: int, listed: list[Quotable], heads: frozenset[int], chunk: Evidence
 ) -> Quotable | None:
-    """The first row of the table that the sentence is a row of."""
+    """The first row of the table that the sentence is a row of, or all rows that head it."""
     first = at
     while (
         first > 0
@@ -213,7 +208,51 @@ def _header(
         if "\n\n" in chunk.text[listed[first - 1].end : listed[first].start]:
             break
         first -= 1
-    return listed[first] if first < at and listed[first].may_be_quoted else None
+    if first == at:
+        return None
+    last = _last_header_row(first, at, listed)
+    if last > first:
+        return _joined(listed[first], listed[last], chunk)
+    return listed[first] if listed[first].may_be_quoted else None
+
+
+def _last_header_row(first: int, at: int, listed: list[Quotable]) -> int:
+    """A head that spans columns stands above the columns' own: "Limit a day" above "MIN MAX"."""
+    numbered = next((i for i in range(first, at + 1) if _NUMBER.search(listed[i].text)), first)
+    last = numbered - 1
+    if not first < last < first + _MOST_HEADER_ROWS:
+        return first
+    columns = len(_NUMBER.findall(_unnoted(listed[numbered].text)))
+    names = listed[last].text
+    return last if names.isupper() or 1 < len(names.split()) <= columns else first
+
+
+def _joined(one: Quotable, other: Quotable, chunk: Evidence) -> Quotable:
+    quote = chunk.text[one.start : other.end]
+    return replace(one, end=other.end, quote=quote, text=tidied(quote), may_be_quoted=True)
+
+
+def _unnoted(text: str) -> str:
+    return _FOOTNOTE.sub("", text)
+
+
+def _note(at: int, listed: list[Quotable], chunk: Evidence) -> Quotable | None:
+    """What is said below the table of the row, when the row points to it."""
+    for mark in _FOOTNOTE.findall(listed[at].text):
+        for below in listed[at + 1 :]:
+            if below.text.startswith(mark) and below.may_be_quoted:
+                return below
+    return None
+
+
+def _is_note(at: int, listed: list[Quotable], heads: frozenset[int], chunk: Evidence) -> bool:
+    """Whether a row of this passage points to the sentence: then it is quoted with that row."""
+    if not _FOOTNOTE.match(listed[at].text):
+        return False
+    return any(
+        _note(i, listed, chunk) == listed[at] and _header(i, listed, heads, chunk)
+        for i in range(at)
+    )
 
 
 def _is_row(at: int, listed: list[Quotable], chunk: Evidence) -> bool:
@@ -234,10 +273,10 @@ def _follower(
     if following >= len(listed) or following in heads or not listed[following].may_be_quoted:
         return None
     sentence = listed[following]
-    opens = _EXCEPTION_OPENS.match(unmarked(sentence.text))
+    opens = exceptions.OPENS.match(unmarked(sentence.text))
     if _same_block(following, at, listed, heads, chunk):
-        limits = opens or _EXCEPTION_INSIDE.search(sentence.text)
-        return sentence if limits or _LEANS_BACK.match(sentence.text) else None
+        limits = opens or exceptions.INSIDE.search(sentence.text)
+        return sentence if limits or exceptions.LEANS_BACK.match(sentence.text) else None
     return sentence if opens and not _is_row(following, listed, chunk) else None
 
 
@@ -249,5 +288,5 @@ def _lead(
     if previous < 0 or not _same_block(previous, at, listed, heads, chunk):
         return None
     text = listed[at].text
-    leans = _LEANS_BACK.match(text) or _EXCEPTION_OPENS.match(text)
+    leans = exceptions.LEANS_BACK.match(text) or exceptions.OPENS.match(text)
     return listed[previous] if leans and listed[previous].may_be_quoted else None

@@ -33,7 +33,7 @@ from answers.terms import QuestionTerms, question_terms
 from documents.embedding import Embedder, EmbedderUnavailable
 from documents.ingestion.identifiers import identifier_terms
 
-NAME = "extractive-1"
+NAME = "extractive-2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,8 +295,10 @@ def _claims(chosen: Sequence[Candidate]) -> tuple[DraftClaim, ...]:
 
 def _claim(one: Candidate) -> DraftClaim:
     if one.is_row and one.header:
-        quotes = (_quote(one.header), _quote(one.sentence))
-        return DraftClaim(f"{one.header.text} — {one.sentence.text}", quotes)
+        said, quotes = f"{one.header.text} — {one.sentence.text}", [one.header, one.sentence]
+        if one.note:
+            said, quotes = f"{said} {one.note.text}", [*quotes, one.note]
+        return DraftClaim(said, tuple(_quote(sentence) for sentence in quotes))
     span = _span(one)
     quote = one.evidence.text[span[0] : span[1]]
     text = unmarked(tidied(quote))

@@ -5,6 +5,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.http import Http404, JsonResponse
 from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.timezone import localtime
 from django.views.decorators.cache import never_cache
@@ -21,6 +22,7 @@ from tenants.selectors import departments_administered_by
 
 from .. import services
 from ..access import overseen_documents, readable_documents
+from ..changes import version_changes
 from ..duplicates.findings import findings_about
 from ..effective_access import readers_once_in_force, watched_access
 from ..history import history
@@ -323,6 +325,11 @@ class DocumentAdmin(EffectiveAccessPages, PreceptModelAdmin):
                 name="documents_progress",
             ),
             path(
+                "<path:object_id>/versions/<int:number>/changes/",
+                wrap(self.changes_view),
+                name="documents_version_changes",
+            ),
+            path(
                 "<path:object_id>/versions/<int:number>/<str:what>/",
                 wrap(self.version_view),
                 name="documents_version_action",
@@ -339,6 +346,21 @@ class DocumentAdmin(EffectiveAccessPages, PreceptModelAdmin):
     def progress_view(self, request, object_id):
         document = self._document(request, object_id)
         return never_cache(lambda _: JsonResponse(progress_json(document)))(request)
+
+    def changes_view(self, request, object_id, number):
+        document = self._document(request, object_id)
+        version = document.versions.filter(number=number).first()
+        if version is None:
+            raise Http404
+        context = self.admin_site.each_context(request) | {
+            "title": f"Changes in version {number}",
+            "opts": self.opts,
+            "page_name": self.page_name,
+            "document": document,
+            "number": number,
+            "found": version_changes(user=request.user, version=version),
+        }
+        return TemplateResponse(request, "admin/documents/document/changes.html", context)
 
     def version_view(self, request, object_id, number, what):
         document = self._document(request, object_id)

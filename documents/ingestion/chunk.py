@@ -25,7 +25,8 @@ _EDGE_LINES = 2
 class ChunkSpan:
     """A passage. `text == extracted.text[start:end]`; `sha256` is of its UTF-8 bytes, in hex.
 
-    `section` is the heading in force where the passage's new words begin, or "".
+    `section` is the heading in force where the passage's new words begin, or "". `context` is what
+    stands elsewhere and tells what the passage is about: it helps to find it, and is never quoted.
     """
 
     ordinal: int
@@ -35,6 +36,11 @@ class ChunkSpan:
     end: int
     text: str
     sha256: str
+    context: str = ""
+
+    @property
+    def embedded_text(self) -> str:
+        return f"{self.context}\n{self.text}" if self.context else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,25 +124,25 @@ def _last_word(
 
 
 def _headings(extracted: ExtractedText) -> list[_Heading]:
-    running = _running_lines(extracted)
+    running = running_lines(extracted)
     headings: list[_Heading] = []
     for page in extracted.pages:
         for start, heading in heading_lines(extracted.text[page.start : page.end]):
-            if _running_key(heading) not in running:
+            if running_key(heading) not in running:
                 headings.append(_Heading(page.start + start, heading))
     return headings
 
 
-def _running_key(line: str) -> str:
+def running_key(line: str) -> str:
     return re.sub(r"\d+", "#", line.strip()).casefold()
 
 
-def _running_lines(extracted: ExtractedText) -> set[str]:
+def running_lines(extracted: ExtractedText) -> set[str]:
     """Lines at the edges of more than one page, page numbers aside: they head no section."""
     seen: Counter[str] = Counter()
     for page in extracted.pages:
         lines = [line for line in extracted.text[page.start : page.end].split("\n") if line.strip()]
-        seen.update({_running_key(line) for line in lines[:_EDGE_LINES] + lines[-_EDGE_LINES:]})
+        seen.update({running_key(line) for line in lines[:_EDGE_LINES] + lines[-_EDGE_LINES:]})
     return {key for key, pages in seen.items() if pages > 1}
 
 

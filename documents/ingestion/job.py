@@ -11,20 +11,22 @@ from django.utils import timezone
 
 from audit.services import record_action
 from documents import storage
-from documents.embedding import EmbedderUnavailable, get_embedder
-from documents.generations import serving_generation
+from documents.embedding import EmbedderUnavailable
+from documents.generations import pinned_embedder, serving_generation
 from documents.models import DocumentVersion, FailureCode, VersionStatus
 from documents.retention import DELETED
 from tenants.selectors import current_tenant
 
 from .accept import accept, accepted_text
-from .chunk import ChunkSpan, split
+from .chunk import ChunkSpan
+from .chunkings import chunker
 from .embed import embed_chunks
 from .extract import extract_pdf
 from .extracted import ExtractedText, ExtractionFailed
 from .language import detect_language
 from .lease import Lease, LeaseLost, claim
 from .publish import GenerationRetired, ValidationFailed, passages, publish
+from .reuse import known_vectors
 
 log = structlog.get_logger("precept.ingestion")
 
@@ -77,27 +79,35 @@ def _read(version: DocumentVersion, lease: Lease) -> ExtractedText:
 
 def _index(version: DocumentVersion, extracted: ExtractedText, lease: Lease) -> None:
     generation = serving_generation()
-    chunks = split(extracted)
+    chunks = chunker(generation.chunking)(extracted)
     lease.update(progress_done=0, progress_total=len(chunks))
-    vectors = embed_chunks(
-        chunks,
-        embedder=get_embedder(generation.embedder),
-        done=lambda count: lease.update(progress_done=count),
-    )
     tenant = current_tenant()
     language = detect_language(
         extracted.text[:20_000], among=tenant.languages, default=tenant.default_language
     )
     lease.update(language=language)
+    languages = languages_of(chunks, default=language)
+    known = known_vectors(chunks, languages=languages, version=version, generation=generation)
+    vectors = embed_chunks(
+        chunks,
+        embedder=pinned_embedder(generation),
+        done=lambda count: lease.update(progress_done=count),
+        known=known,
+    )
     built = passages(
         version=version,
         generation=generation,
         chunks=chunks,
-        languages=languages_of(chunks, default=language),
+        languages=languages,
         vectors=vectors,
     )
     publish(version=version, generation=generation, extracted=extracted, built=built, lease=lease)
-    log.info("searchable", version=str(version.id), chunks=len(built))
+    log.info(
+        "searchable",
+        version=str(version.id),
+        chunks=len(built),
+        embedded=sum(one is None for one in known),
+    )
 
 
 def languages_of(chunks: Sequence[ChunkSpan], *, default: str) -> list[str]:

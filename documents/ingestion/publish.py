@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from pgvector import HalfVector
 
-from documents.generations import lock_index_writer, serving_generation
+from documents.generations import announce_behind, lock_index_writer, serving_generation
 from documents.models import (
     Chunk,
     ChunkEmbedding,
@@ -125,6 +125,7 @@ def publish(
             lease_until=None,
         )
         put_in_force(version)
+        announce_behind()
 
 
 def write_index(
@@ -144,6 +145,7 @@ def write_index(
                 start=passage.span.start,
                 end=passage.span.end,
                 text=passage.span.text,
+                context=passage.span.context,
                 sha256=passage.span.sha256,
                 language=passage.language,
             )
@@ -172,7 +174,7 @@ def _write_terms(
     codes = [
         (passage.id, IDENTIFIER + code[:100])
         for passage in built
-        for code in sorted(identifier_terms(passage.span.text))
+        for code in sorted(identifier_terms(passage.span.embedded_text))
     ]
     with connection.cursor() as cursor:
         cursor.execute(
@@ -184,7 +186,7 @@ def _write_terms(
                 "ids": [passage.id for passage in built],
                 "languages": [passage.language for passage in built],
                 "configurations": [configuration(passage.language) for passage in built],
-                "texts": [search_form(passage.span.text) for passage in built],
+                "texts": [search_form(passage.span.embedded_text) for passage in built],
                 "identifier_ids": [id_ for id_, _ in codes],
                 "identifier_terms": [code for _, code in codes],
             },
@@ -213,7 +215,8 @@ def _check_index(
         raise ValidationFailed(
             f"{len(built)} passages were made, {stored} stored, {vectors} with a vector."
         )
-    sample = built[len(built) // 2]
+    # The longest one: a passage of a few signs may well have no term.
+    sample = max(built, key=lambda passage: len(passage.span.text))
     if not ChunkTerm.objects.filter(chunk_id=sample.id, generation=generation).exists():
         raise ValidationFailed(f"Passage {sample.span.ordinal} has no search term.")
     with connection.cursor() as cursor:

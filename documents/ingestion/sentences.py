@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from documents.ingestion.extracted import Block, BlockKind
 from documents.ingestion.headings import ends_open, is_heading
 
 
@@ -100,6 +101,35 @@ def sentences(text: str) -> list[Sentence]:
     return found
 
 
+def blocks(text: str) -> list[Block]:
+    """What the lines of a text are, judged by their form alone. Every word is in one block.
+
+    A table's first rows are its header as long as they hold no figure.
+    """
+    lines = _lines(text)
+    rows = {lines[index].start for index in _table_rows(lines, _width(lines))}
+    found: list[Block] = []
+    for block in _blocks(lines):
+        start, end = block[0].start, block[-1].end
+        found.append(Block(_kind(text, start, end, rows, found), start, end))
+    return found
+
+
+def _kind(text: str, start: int, end: int, rows: set[int], before: list[Block]) -> BlockKind:
+    if start in rows:
+        opens = not before or before[-1].kind not in (BlockKind.TABLE_HEADER, BlockKind.TABLE_ROW)
+        heads = opens or before[-1].kind == BlockKind.TABLE_HEADER
+        figure = _NUMBER.search(text, start, end)
+        return BlockKind.TABLE_HEADER if heads and not figure else BlockKind.TABLE_ROW
+    if _BULLET.match(text, start, end) or _ENUMERATOR.match(text, start, end):
+        return BlockKind.LIST_ITEM
+    return BlockKind.PARAGRAPH
+
+
+def _width(lines: list[_Line]) -> int:
+    return max([_NARROW, *(len(line.text) for line in lines)])
+
+
 def _lines(text: str) -> list[_Line]:
     lines = []
     position = 0
@@ -113,7 +143,7 @@ def _lines(text: str) -> list[_Line]:
 
 def _blocks(lines: list[_Line]) -> Iterator[list[_Line]]:
     """Groups of lines that running text may flow through."""
-    width = max([_NARROW, *(len(line.text) for line in lines)])
+    width = _width(lines)
     rows = _table_rows(lines, width)
     block: list[_Line] = []
     for index, line in enumerate(lines):

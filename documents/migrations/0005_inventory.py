@@ -13,7 +13,7 @@ from tenants.rls import IsolateTenant
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("documents", "0002_rules"),
+        ("documents", "0004_sections"),
         ("tenants", "0003_token_uses"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

@@ -24,6 +24,7 @@ from .index import (
     CorpusStatistics,
     GenerationStatus,
     IndexGeneration,
+    ShadowComparison,
     TermStatistics,
 )
 from .outbox import EventKind, OutboxEvent
@@ -46,6 +47,7 @@ __all__ = [
     "Likeness",
     "OutboxEvent",
     "Priority",
+    "ShadowComparison",
     "TermStatistics",
     "TextBand",
     "TextProfile",

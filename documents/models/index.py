@@ -33,7 +33,22 @@ class IndexGeneration(TenantOwned):
     status = models.CharField(
         max_length=16, choices=GenerationStatus, default=GenerationStatus.BUILDING
     )
+    probe = HalfVectorField(
+        null=True, help_text="What the embedder made of a known text: it must make the same again."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
+    retired_at = models.DateTimeField(null=True)
+    reclaimed_at = models.DateTimeField(null=True)
+
+    # Building: who works on it until when, how far it is, and what it cost.
+    lease = models.UUIDField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    failure_reason = models.CharField(max_length=500, blank=True, default="")
+    progress_done = models.PositiveIntegerField(default=0)
+    progress_total = models.PositiveIntegerField(default=0)
+    passages_embedded = models.PositiveBigIntegerField(default=0)
+    seconds_spent = models.FloatField(default=0)
 
     class Meta:
         constraints = [
@@ -49,6 +64,19 @@ class IndexGeneration(TenantOwned):
         return self.name
 
 
+class ShadowComparison(TenantOwned):
+    """One live question, also run through a generation in shadow: how alike, and nothing else.
+
+    `overlap` is the share of the serving generation's best passages that the other one has too.
+    """
+
+    generation = models.ForeignKey(
+        IndexGeneration, on_delete=models.CASCADE, related_name="comparisons"
+    )
+    compared_at = models.DateTimeField(auto_now_add=True)
+    overlap = models.FloatField()
+
+
 class Chunk(TenantOwned):
     """An indexed passage of one version. Immutable; id is derived from version, chunking, ordinal."""
 
@@ -62,6 +90,9 @@ class Chunk(TenantOwned):
     start = models.PositiveIntegerField(help_text="Code point offset into the version's text.")
     end = models.PositiveIntegerField()
     text = models.TextField()
+    context = models.TextField(
+        blank=True, default="", help_text="Headings and table heads: searched, never quoted."
+    )
     sha256 = models.CharField(max_length=64)
     language = models.CharField(max_length=8)
 

@@ -10,6 +10,7 @@ from tenants.models import TenantOwned
 
 class EventKind(models.TextChoices):
     VERSION_RECEIVED = "version_received", "A version waits to be ingested"
+    GENERATION_BEHIND = "generation_behind", "A generation lacks searchable versions"
 
 
 class OutboxEvent(TenantOwned):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from django.db import DatabaseError, connection
 from pgvector import HalfVector
 
-from documents.embedding import EmbedderUnavailable, get_embedder
-from documents.generations import serving_generation
+from documents.embedding import EmbedderUnavailable
+from documents.generations import pinned_embedder, serving_generation
 from documents.models.document import CITABLE
 from tenants.models import User
 from tenants.scope import current_tenant_id
@@ -92,7 +92,7 @@ def _best_scores(
 ) -> BestScores:
     generation = serving_generation()
     terms = question_terms(question, current_tenant().languages)
-    query = get_embedder(generation.embedder).embed_query(question)
+    query = pinned_embedder(generation).embed_query(question)
     with connection.cursor() as cursor:
         cursor.execute(
             STATEMENT.format(dims=int(generation.dims)),

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from django.db import DatabaseError
 
-from documents.embedding import EmbedderUnavailable, get_embedder
-from documents.generations import serving_generation
+from documents.embedding import EmbedderUnavailable
+from documents.generations import pinned_embedder, serving_generation
 from documents.models import IndexGeneration
 from tenants.models import User
 from tenants.selectors import current_tenant
@@ -36,22 +36,30 @@ class SearchResult:
         return [candidate.chunk_id for candidate in self.candidates]
 
 
-def search(*, user: User, question: str) -> SearchResult:
+def search(*, user: User, question: str, generation: IndexGeneration | None = None) -> SearchResult:
     """Find passages for the question among those this person may use now.
 
-    Raises SearchUnavailable when a leg, the embedder or the database fails.
+    `generation` is for a comparison; people are served by the one that serves. Raises
+    SearchUnavailable when a leg, the embedder or the database fails.
     """
     try:
-        return _search(user, question)
+        found = _search(user, question, generation or serving_generation())
+        if _is_reclaimed(found.generation):
+            # It served when the search began and was emptied under it.
+            found = _search(user, question, serving_generation())
+        return found
     except (EmbedderUnavailable, DatabaseError) as error:
         raise SearchUnavailable(str(error)) from error
 
 
-def _search(user: User, question: str) -> SearchResult:
-    generation = serving_generation()
+def _is_reclaimed(generation: IndexGeneration) -> bool:
+    return IndexGeneration.objects.filter(pk=generation.pk, reclaimed_at__isnull=False).exists()
+
+
+def _search(user: User, question: str, generation: IndexGeneration) -> SearchResult:
     ranking = Ranking.from_json(generation.ranking)
     terms = question_terms(question, current_tenant().languages)
-    query = get_embedder(generation.embedder).embed_query(question)
+    query = pinned_embedder(generation).embed_query(question)
     keyword = keyword_leg(reader=user.id, generation=generation, ranking=ranking, terms=terms)
     vector = vector_leg(reader=user.id, generation=generation, ranking=ranking, query=query)
     fused = fuse(keyword=keyword, vector=vector, ranking=ranking)

@@ -24,7 +24,7 @@ QUESTION = "How many days of annual leave do I have?"
 class Held:
     """The extractive generator, which waits until the test lets it go on."""
 
-    name = processor = "extractive-1"
+    name = processor = "extractive-2"
 
     def __init__(self):
         self.reached, self.go_on = threading.Event(), threading.Event()
@@ -46,7 +46,7 @@ def asker(bank):
 def held(monkeypatch):
     """Whatever is asked waits in its generator."""
     generator = Held()
-    monkeypatch.setattr(pipeline, "default_generator", lambda: generator)
+    monkeypatch.setattr(pipeline, "default_generator", lambda *_: generator)
     yield generator
     generator.go_on.set()
 

@@ -23,8 +23,8 @@ VAULT = "The vault access code is 7391. Only custodians may open the vault."
 class Recording:
     """The extractive generator, with every byte it received kept."""
 
-    name = "extractive-1"
-    processor = "extractive-1"
+    name = "extractive-2"
+    processor = "extractive-2"
 
     def __init__(self):
         self.received: list[str] = []

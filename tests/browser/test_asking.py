@@ -160,7 +160,7 @@ class StuckGenerator:
 @pytest.fixture
 def stuck(monkeypatch):
     generator = StuckGenerator()
-    monkeypatch.setattr(pipeline, "default_generator", lambda: generator)
+    monkeypatch.setattr(pipeline, "default_generator", lambda *_: generator)
     yield generator
     generator.let_go.set()
 
