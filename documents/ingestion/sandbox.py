@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -68,6 +70,7 @@ def read_apart(data: bytes, *, options: Options, limits: Limits | None = None) -
 
 _turn = threading.Lock()
 _nursery: subprocess.Popen | None = None
+_scratch = ""  # where it may write; made and removed from outside, since it cannot
 
 
 def _ask(data: bytes, options: Options, limits: Limits) -> tuple[dict, bytes] | None:
@@ -90,16 +93,18 @@ def _ask(data: bytes, options: Options, limits: Limits) -> tuple[dict, bytes] | 
 
 
 def _running() -> subprocess.Popen:
-    global _nursery
+    global _nursery, _scratch
     if _nursery is None or _nursery.poll() is not None:
         close()
+        _scratch = tempfile.mkdtemp(prefix="precept-read-")
         _nursery = subprocess.Popen(
-            [sys.executable, "-E", "-s", "-m", "documents.ingestion.extraction"],
+            [sys.executable, "-E", "-s", "-m", "documents.ingestion.extraction", _scratch],
             cwd=_CHECKOUT,
             env={
                 "PATH": "/usr/local/bin:/usr/bin:/bin",
                 "LANG": "C.UTF-8",
                 "OMP_THREAD_LIMIT": "1",
+                "OPENBLAS_NUM_THREADS": "1",  # it may start no threads
             },
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -116,6 +121,7 @@ def close() -> None:
         _nursery.kill()
         _close_pipes(_nursery)
         _nursery.wait()
+        shutil.rmtree(_scratch, ignore_errors=True)
     _nursery = None
 
 
@@ -128,7 +134,8 @@ def _close_pipes(nursery: subprocess.Popen) -> None:
 def _unpack(result: bytes) -> ExtractedText:
     try:
         return wire.unpack(result)
-    except wire.Garbled:
+    except wire.Garbled as error:
+        log.error("reader garbled", why=str(error))
         raise _stopped("Reading the file gave nothing that makes sense.") from None
 
 

@@ -1,5 +1,7 @@
 """The nursery: waits for files on standard input and has each read by a child of its own.
 
+    python -m documents.ingestion.extraction SCRATCH-FOLDER
+
 It has loaded the readers, so that a child costs a fork and not seconds of imports.
 """
 
@@ -28,16 +30,14 @@ _PROGRAMS_AND_FONTS = [
 
 
 def main() -> None:
+    scratch = Path(sys.argv[1])
     confine.leave_network()
-    with tempfile.TemporaryDirectory(prefix="precept-read-") as scratch:
-        confine.keep_only_files(
-            readable=_PROGRAMS_AND_FONTS, writable=[Path(scratch), Path("/dev/null")]
-        )
-        os.chdir(scratch)
-        while (request := wire.receive(sys.stdin.buffer)) is not None:
-            header, data = request
-            ended, result = _have_it_read(data, header, Path(scratch) / "file")
-            wire.send(sys.stdout.buffer, ended, result)
+    confine.keep_only_files(readable=_PROGRAMS_AND_FONTS, writable=[scratch, Path("/dev/null")])
+    os.chdir(scratch)
+    while (request := wire.receive(sys.stdin.buffer)) is not None:
+        header, data = request
+        ended, result = _have_it_read(data, header, scratch / "file")
+        wire.send(sys.stdout.buffer, ended, result)
 
 
 def _have_it_read(data: bytes, header: dict, scratch: Path) -> tuple[dict, bytes]:
@@ -126,6 +126,8 @@ def _outcome(data: bytes, options: Options) -> bytes:
                 "export it again, then upload it.",
             )
         )
+    except Exception as error:
+        return wire.pack_surprise(error)
 
 
 def _write_all(place: int, data: bytes) -> None:

@@ -48,15 +48,16 @@ def decode(data: bytes, *, declared: str = "") -> tuple[str, bool]:
         return data.decode("utf-8"), False
     except UnicodeDecodeError:
         pass
-    fallback = _named(declared) or _likeliest(data)
-    lines, wide_lines = [], 0
-    for line in data.split(b"\n"):
-        try:
-            lines.append(line.decode("utf-8"))
-            wide_lines += not line.isascii()
-        except UnicodeDecodeError:
-            lines.append(line.decode(fallback, "replace"))
-    return "\n".join(lines), wide_lines > 0
+    lines = data.split(b"\n")
+    valid = [_is_utf8(line) for line in lines]
+    others = [line for line, is_valid in zip(lines, valid, strict=True) if not is_valid]
+    fallback = _named(declared) or _likeliest(others)
+    text = "\n".join(
+        line.decode("utf-8" if is_valid else fallback, "replace")
+        for line, is_valid in zip(lines, valid, strict=True)
+    )
+    mixed = any(v and not line.isascii() for line, v in zip(lines, valid, strict=True))
+    return text, mixed
 
 
 def repair(text: str) -> tuple[str, bool]:
@@ -97,15 +98,26 @@ def _named(declared: str) -> str:
     return name if name in ("iso8859-15", "cp850", "cp437", "mac-roman") else ""
 
 
-def _likeliest(data: bytes) -> str:
-    beyond = bytes(byte for byte in data[:1_000_000] if byte > 127)[:20_000]
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
-    def expected(name: str) -> int:
-        signs = beyond.decode(name, "replace")
+
+def _likeliest(lines: list[bytes]) -> str:
+    """Windows' encoding, or that of DOS, from which old bank systems still print their lists."""
+    sample = b"\n".join(lines)[:1_000_000]
+
+    def makes_sense(name: str) -> int:
+        text = sample.decode(name, "replace")
+        signs = [sign for sign in text if not sign.isascii()]
         # Letters weigh more: what is an "é" in one encoding is a quotation mark in another.
-        return sum((sign in _EXPECTED) * (3 if sign.isalpha() else 1) for sign in signs)
+        expected = sum((3 if sign.isalpha() else 1) for sign in signs if sign in _EXPECTED)
+        return expected - 3 * sum(sign not in _EXPECTED for sign in signs)
 
-    return max(("cp1252", "cp850", "mac-roman"), key=expected)
+    return max(("cp1252", "cp850"), key=makes_sense)
 
 
 def _wide(sample: bytes) -> str:

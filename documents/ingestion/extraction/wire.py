@@ -52,6 +52,15 @@ def pack_failure(failure: ExtractionFailed) -> bytes:
     return json.dumps({"failed": [failure.code, failure.message]}).encode()
 
 
+def pack_surprise(error: Exception) -> bytes:
+    """What only a mistake of ours can raise: its kind and place, and no word of the file."""
+    trace = error.__traceback__
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+    return json.dumps({"surprise": f"{type(error).__name__} at {place}"}).encode()
+
+
 def pack_text(extracted: ExtractedText) -> bytes:
     pages = [[p.page, p.start, p.end, p.label, p.recognised] for p in extracted.pages]
     packed = {"text": extracted.text, "pages": pages, **structure(extracted)}
@@ -62,6 +71,8 @@ def unpack(data: bytes) -> ExtractedText:
     """Raises ExtractionFailed as the reader did, or Garbled."""
     try:
         packed = json.loads(data)
+        if surprise := packed.get("surprise"):
+            raise Garbled(str(surprise)[:200])
         if failed := packed.get("failed"):
             code, message = failed
             raise ExtractionFailed(FailureCode(code), str(message)[:_LONGEST_SENTENCE])
