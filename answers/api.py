@@ -64,6 +64,10 @@ class CitationOutput(serializers.Serializer):
     version = serializers.IntegerField()
     chunk_id = serializers.UUIDField()
     page = serializers.IntegerField()
+    page_label = serializers.CharField(
+        allow_blank=True, help_text="What is printed on the page, if that is not its number."
+    )
+    recognised = serializers.BooleanField(help_text="The words were recognised from a picture.")
     section = serializers.CharField(allow_blank=True)
     start_offset = serializers.IntegerField(help_text="In Unicode code points of …/text.")
     end_offset = serializers.IntegerField()

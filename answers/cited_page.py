@@ -5,6 +5,7 @@ from uuid import UUID
 from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework import serializers
 
+from documents.ingestion.extraction.sniff import Kind
 from documents.selectors import readable_version_file
 from documents.sources.api import (
     IF_NONE_MATCH,
@@ -40,13 +41,13 @@ class CitedPageView(BytesView):
         extensions=refusals(503),
     )
     def get(self, request, document_id: UUID, number: int, page: int):
-        """A page as an image; with `answer` and `citation`, the quote is marked on it."""
+        """A page of a PDF as an image; with `answer` and `citation`, the quote is marked on it."""
         version, data = intact(
             readable_version_file, user=request.user, document_id=document_id, number=number
         )
         wanted = MarkQuery(data=request.query_params)
         wanted.is_valid(raise_exception=True)
-        if not 1 <= page <= version.page_count:
+        if version.media_type != Kind.PDF or not 1 <= page <= version.page_count:
             raise NotFound("There is nothing here.")
         cited = own_citation(
             user=request.user,

@@ -69,6 +69,8 @@ def citation_object(view: AnswerView, citation: CitationView) -> dict[str, objec
         "version": citation.version,
         "chunk_id": str(citation.chunk_id),
         "page": citation.page,
+        "page_label": citation.page_label,
+        "recognised": citation.recognised,
         "section": citation.section,
         "start_offset": citation.start_offset,
         "end_offset": citation.end_offset,

@@ -34,6 +34,8 @@ class CitationView:
     version: int
     chunk_id: UUID
     page: int
+    page_label: str
+    recognised: bool
     section: str
     start_offset: int
     end_offset: int
@@ -147,6 +149,8 @@ def _citation(row) -> CitationView:
         version=row.version.number,
         chunk_id=row.chunk_id_cited,
         page=row.page,
+        page_label=row.version.printed_label(row.page),
+        recognised=row.page in row.version.recognised_pages,
         section=row.section,
         start_offset=row.start,
         end_offset=row.end,

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from documents.access import get_readable_version
+from documents.ingestion.extraction.sniff import Kind
 from documents.models import DocumentVersion, LifeCycle
 from documents.selectors import readable_version_text
 from documents.storage import ObjectMissing
@@ -50,6 +51,9 @@ def source(request: HttpRequest, document_id: UUID, number: int) -> HttpResponse
         "archived": version.document.life_cycle == LifeCycle.ARCHIVED,
         "page": page,
         "cited": cited,
+        "is_drawn": version.media_type == Kind.PDF,
+        "page_label": version.printed_label(page),
+        "recognised": page in version.recognised_pages,
         "quote_is_here": cited is not None and cited.page == page,
         "text": _page_text(request.user, version, page, cited),
         "image_url": _with_query(

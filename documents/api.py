@@ -18,11 +18,12 @@ from tenants.models import TokenUse
 
 from . import services
 from .access import get_manageable_document
+from .ingestion.extraction.sniff import Kind
 from .models import Document, DocumentVersion, LifeCycle
 from .selectors import grants_of, list_readable_documents
 
 PAGE_SIZE = 50
-A_PDF = {"file": {"contentType": "application/pdf"}}
+A_FILE = {"file": {"contentType": ", ".join(Kind)}}
 
 
 class VersionOutput(serializers.Serializer):
@@ -118,7 +119,7 @@ class DocumentsView(APIView):
 
     @extend_schema(
         operation_id="uploadDocument",
-        request={"multipart/form-data": OpenApiRequest(UploadInput, encoding=A_PDF)},
+        request={"multipart/form-data": OpenApiRequest(UploadInput, encoding=A_FILE)},
         responses={201: VersionOutput},
     )
     def post(self, request) -> Response:
@@ -156,7 +157,7 @@ class VersionsView(APIView):
 
     @extend_schema(
         operation_id="uploadVersion",
-        request={"multipart/form-data": OpenApiRequest(VersionInput, encoding=A_PDF)},
+        request={"multipart/form-data": OpenApiRequest(VersionInput, encoding=A_FILE)},
         responses={200: VersionOutput, 201: VersionOutput},
     )
     def post(self, request, document_id: UUID) -> Response:

@@ -28,9 +28,12 @@ from .models import (
     ChunkTerm,
     Document,
     DocumentVersion,
+    DuplicateFinding,
     FailureCode,
     IndexGeneration,
     TermStatistics,
+    TextBand,
+    TextProfile,
     VersionStatus,
 )
 from .services import lock_documents
@@ -132,6 +135,10 @@ def _purge_words(document_id: UUID) -> Mapping[str, int]:
     counts["statistics"] = _delete(TermStatistics.objects.filter(document_frequency__lte=0))
     counts["vectors"] = _delete(ChunkEmbedding.objects.filter(document=document))
     counts["passages"] = _delete(Chunk.objects.filter(document=document))
+    _delete(TextBand.objects.filter(version__in=versions.values("id")))
+    _delete(TextProfile.objects.filter(version__in=versions.values("id")))
+    about = DuplicateFinding.objects.filter(Q(document=document) | Q(other=document))
+    counts["findings"] = _delete(about)
     Document.objects.filter(pk=document_id).update(
         title=PURGED_TITLE,
         reference="",
@@ -154,14 +161,21 @@ def _forget_versions(versions: QuerySet[DocumentVersion]) -> int:
         status=VersionStatus.FAILED, failure_code=FailureCode.DELETED, failure_reason=DELETED
     )
     return versions.update(
-        file_name="", page_map=[], lease=None, lease_until=None, queued=False, waits_for_date=False
+        file_name="",
+        page_map=[],
+        page_labels={},
+        lease=None,
+        lease_until=None,
+        queued=False,
+        waits_for_date=False,
     )
 
 
 def _purge_files(document_id: UUID) -> Mapping[str, int]:
     keys = set()
     for version in DocumentVersion.objects.filter(document_id=document_id):
-        keys |= {key for key in (version.object_key, version.text_key) if key}
+        named = (version.object_key, version.text_key, version.structure_key)
+        keys |= {key for key in named if key}
     removed = sum(_remove_unreferenced(key) for key in sorted(keys))
     counts = {"files": removed, "filesOfOthersToo": sum(_is_referenced(key) for key in keys)}
     with transaction.atomic():
@@ -183,8 +197,8 @@ def _remove_unreferenced(key: str) -> bool:
 
 
 def _is_referenced(key: str) -> bool:
-    """Whether a version whose content is kept holds the object, as its file or as its text."""
-    named = Q(object_key=key) | Q(text_key=key)
+    """Whether a version whose content is kept holds the object, as its file, its text or its structure."""
+    named = Q(object_key=key) | Q(text_key=key) | Q(structure_key=key)
     return DocumentVersion.objects.filter(named, document__purged_at=None).exists()
 
 

@@ -23,6 +23,8 @@ from tenants.selectors import departments_administered_by
 from . import storage
 from .access import get_manageable_document
 from .duplicates.findings import note_bytes
+from .ingestion.extracted import ExtractionFailed
+from .ingestion.extraction.sniff import sniff
 from .ingestion.normalise import one_line
 from .ingestion.remembered import failed_before
 from .models import (
@@ -36,8 +38,6 @@ from .models import (
     Priority,
     VersionStatus,
 )
-
-PDF = "application/pdf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +136,10 @@ def check_upload(upload: Upload) -> None:
             "without embedded images.",
             code=FailureCode.TOO_LARGE,
         )
-    if b"%PDF-" not in upload.data[:1024]:
-        raise ValidationError(
-            "The file is not a PDF. Export it as PDF with a text layer and upload that.",
-            code=FailureCode.NOT_PDF,
-        )
+    try:
+        sniff(upload.data)
+    except ExtractionFailed as failure:
+        raise ValidationError(failure.message, code=failure.code.value) from None
 
 
 @transaction.atomic
@@ -337,7 +336,7 @@ def _store_version(
         file_name=one_line(upload.name)[-255:],
         object_key=storage.put(upload.data),
         sha256=digest,
-        media_type=PDF,
+        media_type=sniff(upload.data),
         size=len(upload.data),
         effective_date=effective_date,
         submitted_by=actor,

@@ -9,5 +9,7 @@ os.environ.setdefault("PRECEPT_JOB_LEASE_SECONDS", "3")
 os.environ.setdefault("PRECEPT_OUTBOX_SWEEP_SECONDS", "1")
 os.environ.setdefault("PRECEPT_AUTHORITY_LOCK_TIMEOUT_MS", "30000")
 os.environ.setdefault("PRECEPT_AUTHORITY_BUDGET_MS", "60000")
+# A scan is a scan wherever the tests run; those of text recognition switch it on.
+os.environ.setdefault("PRECEPT_OCR", "0")
 for name in ("DATABASE_URL", "PRECEPT_DATABASE_ROLE", "PRECEPT_GENERATOR", "PRECEPT_EMBEDDER"):
     os.environ.pop(name, None)

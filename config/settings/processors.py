@@ -34,3 +34,6 @@ GENERATOR_TIMEOUT_SECONDS = positive_int("PRECEPT_GENERATOR_TIMEOUT_SECONDS", de
 # that gives way and tries again, and not the change.
 AUTHORITY_LOCK_TIMEOUT_MS = positive_int("PRECEPT_AUTHORITY_LOCK_TIMEOUT_MS", default=800)
 AUTHORITY_BUDGET_MS = positive_int("PRECEPT_AUTHORITY_BUDGET_MS", default=5000)
+
+# Text recognition of scanned pages, where tesseract is installed.
+OCR = env.bool("PRECEPT_OCR", default=True)

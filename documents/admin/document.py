@@ -120,7 +120,7 @@ class DocumentAdmin(EffectiveAccessPages, PreceptModelAdmin):
     change_roles = add_roles = delete_roles = (Role.TENANT_ADMIN, Role.DEPARTMENT_ADMIN)
     section, order = "Documents", 10
     summary = "Upload policies, say who may read them, replace and withdraw them."
-    empty_text = "No document yet. Add the first: a PDF, its department, and who may read it."
+    empty_text = "No document yet. Add the first: a file, its department, and who may read it."
     deletion_warning = (
         "Nobody can read, find or cite it any more, and no answer that relied on it is shown "
         "again. What was recorded about it stays in the audit record."

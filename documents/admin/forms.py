@@ -10,6 +10,7 @@ from tenants.admin_base import PreceptForm
 from tenants.models import Group, User
 from tenants.selectors import NotFound, user_by_email
 
+from ..ingestion.extraction.sniff import ENDINGS, READABLE
 from ..models import Grant, LifeCycle
 from ..services import Upload, check_upload
 
@@ -39,8 +40,9 @@ class DocumentForm(PreceptForm):
         help_text="Only when archiving. Empty: today.",
     )
     file = forms.FileField(
-        label="PDF file",
-        widget=forms.FileInput(attrs={"accept": "application/pdf,.pdf"}),
+        label="File",
+        help_text=f"{READABLE}.",
+        widget=forms.FileInput(attrs={"accept": ",".join(f".{e}" for e in ENDINGS.values())}),
     )
     file_effective_date = forms.DateField(
         label="In force from",
@@ -66,9 +68,9 @@ class DocumentForm(PreceptForm):
             self.fields["life_cycle"].initial = LifeCycle.VETTED
             self.initial.setdefault("life_cycle", LifeCycle.VETTED)
         if not self.instance._state.adding and "file" in self.fields:
-            self.fields["file"].label = "New version (PDF)"
+            self.fields["file"].label = "New version"
             self.fields["file"].required = False
-            self.fields["file"].help_text = "Leave empty to keep the present version."
+            self.fields["file"].help_text = f"Leave empty to keep the present version. {READABLE}."
 
     def clean_file(self) -> Upload | None:
         file = self.cleaned_data["file"]

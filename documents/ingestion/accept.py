@@ -1,5 +1,6 @@
 """A version whose text could be read is accepted, and from then on may supersede the former one."""
 
+import json
 from datetime import date
 
 from django.db import transaction
@@ -15,6 +16,7 @@ from tenants.models import SupersedePolicy
 from tenants.selectors import current_tenant
 
 from .extracted import ExtractedText, PageSpan
+from .extraction.wire import blocks_of, structure
 from .lease import Lease
 
 
@@ -23,12 +25,17 @@ def accept(*, version: DocumentVersion, extracted: ExtractedText, lease: Lease) 
     alike = fingerprint(extracted)
     with transaction.atomic():
         lock_documents([version.document_id])
+        # Under the document's lock, so that a purge cannot take the objects before they are named.
         text_key = storage.put(extracted.text.encode())
+        structure_key = storage.put(json.dumps(structure(extracted)).encode())
         lease.update(
             status=VersionStatus.ACCEPTED,
             text_key=text_key,
             text_sha256=extracted.sha256,
+            structure_key=structure_key,
             page_map=[[span.page, span.start, span.end] for span in extracted.pages],
+            page_labels={str(span.page): span.label for span in extracted.pages if span.label},
+            recognised_pages=[span.page for span in extracted.pages if span.recognised],
             page_count=extracted.page_count,
             accepted_at=timezone.now(),
         )
@@ -93,9 +100,22 @@ def supersede_policy(document: Document) -> str:
 def accepted_text(version: DocumentVersion) -> ExtractedText:
     """The text as it was accepted, verified against its checksum."""
     text = version_text(version)
+    kept = json.loads(storage.get(version.structure_key)) if version.structure_key else None
+    recognised = set(version.recognised_pages)
     return ExtractedText(
         text=text,
-        pages=tuple(PageSpan(*span) for span in version.page_map),
+        pages=tuple(
+            PageSpan(
+                page,
+                start,
+                end,
+                label=version.page_labels.get(str(page), ""),
+                recognised=page in recognised,
+            )
+            for page, start, end in version.page_map
+        ),
         sha256=version.text_sha256,
         page_count=version.page_count,
+        blocks=blocks_of(kept) if kept else (),
+        repairs=tuple(kept["repairs"]) if kept else (),
     )

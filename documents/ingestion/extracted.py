@@ -15,7 +15,8 @@ class FailureCode(StrEnum):
     DAMAGED = "damaged"
     NO_TEXT = "no_text"
     TOO_LARGE = "too_large"
-    NOT_PDF = "not_pdf"
+    UNSUPPORTED = "unsupported"
+    STOPPED = "stopped"
 
 
 class ExtractionFailed(Exception):

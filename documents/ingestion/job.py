@@ -21,7 +21,7 @@ from .accept import accept, accepted_text
 from .chunk import ChunkSpan
 from .chunkings import chunker
 from .embed import embed_chunks
-from .extract import extract_pdf
+from .extract import extract
 from .extracted import ExtractedText, ExtractionFailed
 from .language import detect_language
 from .lease import Lease, LeaseLost, claim
@@ -72,7 +72,12 @@ def _ingest(version: DocumentVersion, lease: Lease) -> None:
 def _read(version: DocumentVersion, lease: Lease) -> ExtractedText:
     if version.status == VersionStatus.ACCEPTED:
         return accepted_text(version)
-    extracted = extract_pdf(storage.get(version.object_key), max_bytes=settings.MAX_UPLOAD_BYTES)
+    extracted = extract(
+        storage.get(version.object_key),
+        languages=current_tenant().languages,
+        ocr=settings.OCR,
+        max_bytes=settings.MAX_UPLOAD_BYTES,
+    )
     accept(version=version, extracted=extracted, lease=lease)
     return extracted
 

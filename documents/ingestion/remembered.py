@@ -13,7 +13,7 @@ OF_THE_FILE = (
     FailureCode.DAMAGED,
     FailureCode.NO_TEXT,
     FailureCode.TOO_LARGE,
-    FailureCode.NOT_PDF,
+    FailureCode.UNSUPPORTED,
     FailureCode.GAVE_UP,
 )
 

@@ -32,7 +32,7 @@ $$;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("documents", "0002_rules"), ("tenants", "0003_token_uses")]
+    dependencies = [("documents", "0003_extraction"), ("tenants", "0003_token_uses")]
     operations = [
         migrations.AddField(
             model_name="chunk",

@@ -33,7 +33,8 @@ class FailureCode(models.TextChoices):
     DAMAGED = "damaged", "Damaged"
     NO_TEXT = "no_text", "Holds no text"
     TOO_LARGE = "too_large", "Too large"
-    NOT_PDF = "not_pdf", "Not a PDF"
+    UNSUPPORTED = "unsupported", "Of a kind that cannot be read"
+    STOPPED = "stopped", "Could not be read within its limits"
     GAVE_UP = "gave_up", "Gave up after several attempts"
     INVALID = "invalid", "Failed its validation"
     PROCESSOR = "processor", "A processor was not available"
@@ -119,6 +120,15 @@ class DocumentVersion(TenantOwned):
     text_key = models.CharField(max_length=200, blank=True)
     text_sha256 = models.CharField(max_length=64, blank=True)
     page_map = models.JSONField(default=list, help_text="[page, start, end] per page of the text.")
+    page_labels = models.JSONField(
+        default=dict, help_text="What is printed on a page, by its number."
+    )
+    recognised_pages = models.JSONField(
+        default=list, help_text="Pages whose text came from text recognition."
+    )
+    structure_key = models.CharField(
+        max_length=200, blank=True, help_text="Its blocks and repairs; empty: none are known."
+    )
     page_count = models.PositiveIntegerField(default=0)
     chunk_count = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -160,6 +170,11 @@ class DocumentVersion(TenantOwned):
 
     def __str__(self) -> str:
         return f"Version {self.number}"
+
+    def printed_label(self, page: int) -> str:
+        """What is printed on a page where that is not its number, else ''."""
+        label = self.page_labels.get(str(page), "")
+        return "" if label == str(page) else label
 
 
 class Grant(TenantOwned):

@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from documents import selectors, storage
 from documents.access import get_readable_version
+from documents.ingestion.extraction.sniff import ENDINGS
 from tenants.api import Problem
 from tenants.camel_case import CamelCaseJSONRenderer
 from tenants.models import TokenUse
@@ -28,7 +29,7 @@ IF_NONE_MATCH = OpenApiParameter(
 NOT_MODIFIED = OpenApiResponse(description="Still the same, and still to be read by the caller.")
 
 
-OPENED_IN_THE_BROWSER = {"application/pdf": "pdf"}
+OPENED_IN_THE_BROWSER = {"application/pdf"}
 UNKNOWN_TYPE = "application/octet-stream"
 # Browsers' PDF viewers do not open in a sandbox, and have one of their own.
 SANDBOXED = "default-src 'none'; frame-ancestors 'none'; sandbox"
@@ -117,12 +118,16 @@ class TextView(BytesView):
 class FileView(BytesView):
     @extend_schema(
         operation_id="getSourceFile",
-        responses={(200, "application/pdf"): OpenApiTypes.BINARY, 304: NOT_MODIFIED},
+        responses={
+            (200, "application/pdf"): OpenApiTypes.BINARY,
+            (200, "application/octet-stream"): OpenApiTypes.BINARY,
+            304: NOT_MODIFIED,
+        },
         parameters=[IF_NONE_MATCH],
         extensions=refusals(503),
     )
     def get(self, request, document_id: UUID, number: int) -> HttpResponse:
-        """The file as it was uploaded."""
+        """The file as it was uploaded; one that is no PDF is only ever downloaded."""
         version, data = intact(
             selectors.readable_version_file,
             user=request.user,
@@ -131,11 +136,11 @@ class FileView(BytesView):
         )
         # What a browser opens by itself is on a list; anything else is only ever downloaded. The
         # name in the address bar is ours, so nothing of the uploaded file's name is repeated.
-        ending = OPENED_IN_THE_BROWSER.get(version.media_type)
-        name = f"{document_id}-v{version.number}.{ending or 'bin'}"
-        response = private(request, data, version.media_type if ending else UNKNOWN_TYPE)
+        opens = version.media_type in OPENED_IN_THE_BROWSER
+        name = f"{document_id}-v{version.number}.{ENDINGS.get(version.media_type, 'bin')}"
+        response = private(request, data, version.media_type if opens else UNKNOWN_TYPE)
         response["Content-Disposition"] = (
-            f'{"inline" if ending else "attachment"}; filename="{name}"'
+            f'{"inline" if opens else "attachment"}; filename="{name}"'
         )
         return response
 

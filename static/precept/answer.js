@@ -56,6 +56,8 @@ function source(cited, answerLanguage) {
   slot(item, "quote").lang = cited.language;
   for (const name of ["title", "version", "page", "quote"]) write(item, name, cited[name]);
   write(item, "number", cited.n);
+  optional(item, "label", cited.pageLabel);
+  optional(item, "recognised", cited.recognised && "Recognised from a picture");
   optional(item, "section", cited.section);
   optional(item, "effective", cited.effectiveDate && day(cited.effectiveDate));
   optional(item, "withdrawn", cited.withdrawnDate && day(cited.withdrawnDate));

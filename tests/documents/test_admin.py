@@ -85,7 +85,7 @@ def test_without_readers_it_says_that_nobody_may_read_it(bank, browser):
     ("data", "sentence"),
     [
         (b"", "empty"),
-        (b"just words", "not a PDF"),
+        (b"\x89PNG\r\n", "a picture"),
         (b"%PDF-1.7 " + b"x" * settings.MAX_UPLOAD_BYTES, "larger than"),
     ],
 )

@@ -56,7 +56,7 @@ def test_without_a_grant_nobody_reads_it_not_even_its_uploader(bank, admin):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"hello", "not a PDF"),
+        (b"\x89PNG\r\n", "a picture"),
         (b"%PDF-" + b"x" * (20 * 2**20), "larger than 20 MB"),
     ],
 )

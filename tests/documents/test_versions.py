@@ -47,7 +47,7 @@ def accept_only(bank, version) -> None:
     with bank.scope(), job.claim(version.id) as lease:
         job.accept(
             version=version,
-            extracted=job.extract_pdf(make_pdf(NEW)),
+            extracted=job.extract(make_pdf(NEW)),
             lease=lease,
         )
 

@@ -1,4 +1,4 @@
-"""Take in PDF files, or folders of them, as documents."""
+"""Take in files, or folders of them, as documents."""
 
 import time
 from collections.abc import Iterator
@@ -10,6 +10,8 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from documents import services
+from documents.ingestion.extracted import ExtractionFailed, FailureCode
+from documents.ingestion.extraction.sniff import sniff
 from documents.ingestion.job import ingest_version
 from documents.models import Document, DocumentVersion, LifeCycle, Priority, VersionStatus
 from documents.selectors import document_with_bytes
@@ -117,9 +119,22 @@ def _files(path: Path) -> Iterator[Path]:
     if not path.exists():
         raise CommandError(f"There is no file or folder {path}.")
     if path.is_dir():
-        yield from sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() == ".pdf")
+        yield from sorted(p for p in path.rglob("*") if _is_readable(p))
     else:
         yield path
+
+
+def _is_readable(path: Path) -> bool:
+    """Whether a file found in a folder is a document, by its content. Hidden ones are left alone."""
+    if not path.is_file() or path.name.startswith((".", "~$")):
+        return False
+    try:
+        sniff(path.read_bytes())
+    except OSError:
+        return True  # named in the result as one that cannot be read
+    except ExtractionFailed as failure:
+        return failure.code != FailureCode.UNSUPPORTED
+    return True
 
 
 def _document(document_id: str) -> Document:

@@ -71,7 +71,7 @@ def test_a_long_real_file_with_ligatures_and_nul_has_its_page_numbers_right(bank
     data = (test_data / "pdfs" / "GeoTopo-komprimiert.pdf").read_bytes()
     version = submit(bank, data)
     with bank.scope():
-        extracted = job.extract_pdf(data)
+        extracted = job.extract(data)
         assert extracted.page_count == 117
         assert "\x00" not in extracted.text
         assert not set("ﬀﬁﬂﬃﬄ") & set(extracted.text)
@@ -226,7 +226,7 @@ elif point == "publishing":
 elif point == "reading":
     def die(*args, **kwargs):
         os.kill(os.getpid(), signal.SIGKILL)
-    job.extract_pdf = die
+    job.extract = die
 ingest_version(sys.argv[1], sys.argv[2])
 """
 

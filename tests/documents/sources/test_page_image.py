@@ -10,7 +10,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.platypus import Paragraph, Table
 
-from documents.ingestion.extract import extract_pdf
+from documents.ingestion.extraction.pdf import extract_pdf
 from documents.ingestion.sentences import sentences
 from documents.sources.page_image import PageImage, PageImageFailed, PageNotFound, render_page
 from tests.fakes.pdf_files import SAMPLES, STYLES, pdf_of_flowables, pdf_of_lines, with_samples

@@ -9,9 +9,9 @@ import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.platypus import Paragraph, Table
 
-from documents.ingestion import extract
-from documents.ingestion.extract import extract_pdf
 from documents.ingestion.extracted import ExtractionFailed, FailureCode
+from documents.ingestion.extraction import pdf
+from documents.ingestion.extraction.pdf import extract_pdf
 from tests.fakes.pdf_files import SAMPLES, STYLES, pdf_of_flowables, pdf_of_lines, with_samples
 
 
@@ -61,7 +61,7 @@ def test_a_pdf_that_needs_a_password_is_refused_as_encrypted() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 a word document", b"%PD", b"<html>%pdf-1.4"])
 def test_what_is_no_pdf_by_content_is_refused_as_such(content: bytes) -> None:
-    assert refused(content).code is FailureCode.NOT_PDF
+    assert refused(content).code is FailureCode.UNSUPPORTED
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.6])
@@ -99,7 +99,7 @@ def test_a_file_over_the_limit_is_refused_unopened() -> None:
 
 
 def test_too_many_pages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extract, "MAX_PAGES", 2)
+    monkeypatch.setattr(pdf, "MAX_PAGES", 2)
     failure = refused(pdf_of_lines(["1"], ["2"], ["3"]))
     assert failure.code is FailureCode.TOO_LARGE
     assert "3 pages" in failure.message
@@ -108,7 +108,7 @@ def test_too_many_pages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_page_with_absurdly_much_text_is_refused_and_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(extract, "MAX_PAGE_CHARACTERS", 100)
+    monkeypatch.setattr(pdf, "MAX_PAGE_CHARACTERS", 100)
     failure = refused(pdf_of_lines(["short"], ["long " * 30]))
     assert failure.code is FailureCode.TOO_LARGE
     assert "Page 2" in failure.message
