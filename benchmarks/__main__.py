@@ -7,6 +7,7 @@ BENCHMARKS = {
     "authority": "admissions and releases per second, with and without revocations",
     "revocation_storm": "questions while access changes at random; was every release permitted?",
     "hostile_documents": "what a real model behind Ollama makes of hostile documents",
+    "ingest": "pages and passages per second by stage; what questions notice of a bulk load",
     "obliqa": "recall@10 and MAP@10 of each retrieval leg on the ObliQA rulebooks",
     "version_gap": "how long a policy has no evidence while a new version is taken in",
     "refusal_timing": "whether the time of a refusal tells restricted from absent",
