@@ -79,6 +79,7 @@ class Cast:
             spare_token, _ = people.issue_token(user=asker)
             self.ids = {"document_id": str(document.pk), "answer_id": str(view.answer.pk)}
             self.ids |= {"documents_document": str(document.pk), "tenants_group": str(group.pk)}
+            self.ids |= {"documents_inventoryentry": str(document.pk)}
             self.ids |= {"documents_documentversion": str(document.current_version_id)}
             self.ids |= {"tenants_user": str(asker.pk)}
             self.ids |= {"tenants_apitoken": str(spare_token.pk)}  # one that nobody here uses

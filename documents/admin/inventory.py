@@ -1,6 +1,7 @@
 """The inventory on one screen: which version holds, is it fit as a reference, and what to do."""
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path, reverse
@@ -101,6 +102,8 @@ class InventoryAdmin(PreceptModelAdmin):
         return inventory_documents(user=request.user, among=InventoryEntry.objects.all())
 
     def changelist_view(self, request, extra_context=None):
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         totals = inventory_totals(self.get_queryset(request))
         context = {"totals": totals, "cards": _cards(totals), **(extra_context or {})}
         response = super().changelist_view(request, context)
@@ -132,7 +135,7 @@ class InventoryAdmin(PreceptModelAdmin):
     def export_view(self, request):
         """The rows of the list as it is filtered, all pages."""
         if not self.has_view_permission(request):
-            return self.changelist_view(request)  # which refuses
+            raise PermissionDenied
         documents = self.get_changelist_instance(request).queryset
         rows = inventory_rows(documents, user=request.user)
         response = HttpResponse(csv_of(rows), content_type="text/csv; charset=utf-8")
