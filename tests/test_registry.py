@@ -267,6 +267,7 @@ def test_a_command_for_one_tenant_refuses_to_guess_which(command):
         "create_user": ["a@b.example", "--password-stdin"],
         "ingest": [__file__],
         "reindex": ["--generation", "next"],
+        "set_retention": ["--reason", "because"],
         "set_policy": ["--refusal-policy", "contact_admin", "--reason", "because"],
     }
     with pytest.raises(CommandError, match="tenant"):
