@@ -9,6 +9,7 @@ A tenant of its own each time, in .data-bench.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -160,6 +161,18 @@ def in_the_background(*commands: str) -> list[subprocess.Popen]:
     ]
 
 
+def end(processes: list[subprocess.Popen]) -> None:
+    """The leaders are asked, as they know the order; then whatever is left of their sessions."""
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=15)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
 def under_load(rng, reader: User, *, count: int, pages: int) -> dict[str, object]:
     """Questions for as long as documents are being indexed."""
     for _ in range(count):
@@ -173,10 +186,7 @@ def under_load(rng, reader: User, *, count: int, pages: int) -> dict[str, object
             times.append(ask(reader, rng))
         seconds = time.perf_counter() - began
     finally:
-        for process in processes:
-            os.killpg(process.pid, signal.SIGTERM)
-        for process in processes:
-            process.wait()
+        end(processes)
     failed = DocumentVersion.objects.filter(status=VersionStatus.FAILED).count()
     return {
         "times": times,

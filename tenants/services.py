@@ -86,6 +86,33 @@ def set_refusal_policy(*, policy: RefusalPolicy, reason: str, actor: User | None
 
 
 @transaction.atomic
+def set_retention(*, deleted_days: int, answers_days: int | None, reason: str) -> bool:
+    """How long this tenant keeps what was deleted, and the words of answers (None: for ever).
+
+    By the platform's operator, on the tenant's written word. True if it changed. Raises
+    ValidationError.
+    """
+    reason = " ".join(reason.replace("\x00", "").split())
+    if not reason:
+        raise ValidationError({"reason": "Write why; the reason is kept in the audit record."})
+    if deleted_days < 0 or (answers_days is not None and answers_days < 1):
+        raise ValidationError("Days are whole numbers: from 0 for documents, from 1 for answers.")
+    tenant = Tenant.objects.select_for_update().get(pk=current_tenant_id())
+    former = (tenant.keep_deleted_days, tenant.keep_answers_days)
+    if former == (deleted_days, answers_days):
+        return False
+    tenant.keep_deleted_days, tenant.keep_answers_days = deleted_days, answers_days
+    tenant.save(update_fields=["keep_deleted_days", "keep_answers_days"])
+    record_action(
+        action="tenant.retention_set",
+        actor=None,
+        object_ids={"tenant": tenant.id},
+        facts={"from": former, "to": [deleted_days, answers_days], "reason": reason[:300]},
+    )
+    return True
+
+
+@transaction.atomic
 def create_user(
     *,
     email: str,

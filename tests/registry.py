@@ -170,6 +170,7 @@ COMMANDS: dict[str, str] = {
     "run_evaluation": "tenant",
     "set_life_cycle": "object",
     "set_policy": "tenant",
+    "set_retention": "tenant",
     "verify_audit": "all",
 }
 # What runs in the background, with the tenant it is given or finds.

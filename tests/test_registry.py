@@ -268,6 +268,7 @@ def test_a_command_for_one_tenant_refuses_to_guess_which(command):
         "generations": ["list"],
         "ingest": [__file__],
         "reindex": ["--generation", "next"],
+        "set_retention": ["--reason", "because"],
         "set_policy": ["--refusal-policy", "contact_admin", "--reason", "because"],
     }
     with pytest.raises(CommandError, match="tenant"):

@@ -264,6 +264,7 @@ COMMANDS = {
     "run_evaluation": None,
     "set_life_cycle": lambda m, t: [str(t["document"].pk), "draft"],
     "set_policy": None,
+    "set_retention": None,
     "verify_audit": None,
 }
 

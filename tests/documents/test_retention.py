@@ -245,9 +245,18 @@ def test_the_command_counts_and_the_sweep_finds_every_tenant(bank, other_bank, m
     retention.purge_everywhere()
 
 
-def test_a_tenant_may_keep_deleted_documents_for_longer(bank):
+def test_a_tenant_may_keep_deleted_documents_for_longer_and_says_why(bank):
+    call_command(
+        "set_retention",
+        *("--tenant", bank.tenant.slug, "--deleted-days", "3650", "--answers-days", "for-ever"),
+        *("--reason", "The regulator asked."),
+        stdout=io.StringIO(),
+    )
     with bank.scope():
-        Tenant.objects.filter(pk=bank.tenant.pk).update(keep_deleted_days=3650)
+        tenant = Tenant.objects.get()
+        assert (tenant.keep_deleted_days, tenant.keep_answers_days) == (3650, None)
+        facts = AuditRecord.objects.get(action="tenant.retention_set").facts
+        assert facts["reason"] == "The regulator asked."
     document = bank.document("Leave")
     delete(bank, document)
     assert purge(bank) == {}
