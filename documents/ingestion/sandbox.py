@@ -97,7 +97,7 @@ def _running() -> subprocess.Popen:
     if _nursery is None or _nursery.poll() is not None:
         close()
         _scratch = tempfile.mkdtemp(prefix="precept-read-")
-        _nursery = subprocess.Popen(  # noqa: S603  # noqa: S603 (our own program; files go in as data)
+        _nursery = subprocess.Popen(  # noqa: S603 (our own program; files go in as data)
             [sys.executable, "-E", "-s", "-m", "documents.ingestion.extraction", _scratch],
             cwd=_CHECKOUT,
             env={

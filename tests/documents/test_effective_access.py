@@ -194,6 +194,7 @@ def test_a_bulk_action_says_first_who_gains_and_who_loses(bank, browser, action)
     data = {"action": action, "_selected_action": [str(d.pk) for d in chosen], "confirmed": "yes"}
     if action == "grant_access":
         data["subject"] = f"group:{tellers.pk}"
+    data["reason"] = "Under review"
     asked = browser.post(list_of("documents_document"), data)
     gains, loses = ([teller], []) if action == "grant_access" else ([], [other])
     assert [*asked.context["foreseen"].gains] == gains

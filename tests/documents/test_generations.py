@@ -162,6 +162,7 @@ def test_a_live_question_is_handed_to_the_worker_by_its_id(bank, second, monkeyp
 
     handed = []
     monkeypatch.setattr(answers_shadowing, "async_task", lambda *call: handed.append(call))
+    monkeypatch.setattr(answers_shadowing, "queue_size", lambda: 0)
     bank.ask(second.reader, QUESTION)
     assert handed == []
     build(bank, second)

@@ -84,7 +84,7 @@ def test_what_waits_for_a_processor_takes_nobodys_place(bank, handed_out, monkey
         raise job.EmbedderUnavailable("The embedder is away.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(job, "get_embedder", away)
+        patch.setattr(job, "pinned_embedder", away)
         finish(bank, waiting.id)
     _, other = load(bank, "Other.")
     assert dispatch_tenant(bank.tenant.id) == 1

@@ -58,7 +58,7 @@ def test_a_deleted_document_loses_its_words_and_files_when_its_time_is_over(bank
         version = document.versions.get()
     delete(bank, document)
     removed = purge(bank)
-    assert (removed["documents"], removed["passages"], removed["files"]) == (1, 1, 2)
+    assert (removed["documents"], removed["passages"], removed["files"]) == (1, 1, 3)
     with bank.scope():
         document.refresh_from_db()
         assert (document.title, document.reference) == (retention.PURGED_TITLE, "")
@@ -69,7 +69,7 @@ def test_a_deleted_document_loses_its_words_and_files_when_its_time_is_over(bank
         assert CorpusStatistics.objects.get().chunk_count == 1
         facts = AuditRecord.objects.get(action="document.purged").facts
         assert (facts["passages"], facts["vectors"]) == (1, 1)
-        assert AuditRecord.objects.get(action="document.files_purged").facts["files"] == 2
+        assert AuditRecord.objects.get(action="document.files_purged").facts["files"] == 3
     assert not any(map(is_stored, keys_of(version)))
     assert purge(bank) == {}
 
@@ -102,11 +102,11 @@ def test_a_file_that_another_document_has_too_stays_until_that_is_purged(bank):
         keys = keys_of(first.versions.get())
         assert keys == keys_of(second.versions.get())
     delete(bank, first)
-    assert purge(bank)["filesOfOthersToo"] == 2
+    assert purge(bank)["filesOfOthersToo"] == 3
     with bank.scope():
         assert version_text(second.versions.get()).strip() == "The same words."
     delete(bank, second)
-    assert purge(bank)["files"] == 2
+    assert purge(bank)["files"] == 3
     assert not any(map(is_stored, keys))
 
 
@@ -172,7 +172,7 @@ def test_a_crash_between_tables_and_files_is_made_good_by_the_next_purge(bank, m
     assert all(map(is_stored, keys))
     with bank.scope():
         assert not Chunk.objects.exists()
-    assert purge(bank) == {"files": 2, "filesOfOthersToo": 0}
+    assert purge(bank) == {"files": 3, "filesOfOthersToo": 0}
     assert not any(map(is_stored, keys))
 
 

@@ -4,10 +4,11 @@ Reads a line of JSON for each worker and writes one about its end. Not part of t
 kills is put into the forked child from outside.
 
     {"tenant": ID, "version": ID, "kill": null | "worker" | "parser" | "backend" | "postmaster",
-     "at": N, "postmaster": PID}        the Nth statement, or for "parser" the Nth page
-    {"status": exit code or -signal, "statements": N, "pages": N}
+     "at": N, "postmaster": PID}        the Nth statement, or for "parser" after N tenths of the file
+    {"status": exit code or -signal, "statements": N, "killed": readers killed}
 """
 
+import io
 import json
 import mmap
 import os
@@ -19,14 +20,14 @@ import django
 
 django.setup()
 
-import pypdf  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from documents.embedding import get_embedder, keep_to_one_thread  # noqa: E402
+from documents.ingestion import sandbox  # noqa: E402
 from documents.ingestion.language import detect_language  # noqa: E402
 from documents.tasks import ingest_version  # noqa: E402
 
-counted = mmap.mmap(-1, 16)  # shared with the children: statements, pages
+counted = mmap.mmap(-1, 16)  # shared with the children: statements, killed readers
 
 
 def count(what: int) -> int:
@@ -48,14 +49,20 @@ def run(order: dict) -> None:
             os.kill(victim, signal.SIGKILL)
         return execute(sql, params, many, context)
 
-    extract = pypdf.PageObject.extract_text
+    send = sandbox.wire.send
 
-    def on_page(*args, **kwargs):
-        if count(1) == order.get("at") and order["kill"] == "parser":
-            os.kill(os.getpid(), signal.SIGKILL)
-        return extract(*args, **kwargs)
+    def send_a_part_and_kill(stream, header, body):
+        """The reader and whatever it forked die with a part of the file, at the end with all of it."""
+        sandbox.wire.send = send
+        whole = io.BytesIO()
+        send(whole, header, body)
+        stream.write(whole.getvalue()[: len(whole.getvalue()) * order["at"] // 10])
+        stream.flush()
+        os.killpg(sandbox._nursery.pid, signal.SIGKILL)
+        count(1)
 
-    pypdf.PageObject.extract_text = on_page
+    if order["kill"] == "parser":
+        sandbox.wire.send = send_a_part_and_kill
     with connection.execute_wrapper(on_statement):
         ingest_version(order["tenant"], order["version"])
 
@@ -80,9 +87,9 @@ def main() -> None:
                 os._exit(1)
             os._exit(0)
         _, status = os.waitpid(child, 0)
-        statements, pages = struct.unpack("qq", counted[:])
+        statements, killed = struct.unpack("qq", counted[:])
         ended = os.waitstatus_to_exitcode(status)
-        say(json.dumps({"status": ended, "statements": statements, "pages": pages}))
+        say(json.dumps({"status": ended, "statements": statements, "killed": killed}))
 
 
 if __name__ == "__main__":
