@@ -17,7 +17,7 @@ from ..effective_access import foresee_access
 from ..models import Document, DocumentVersion, DuplicateFinding, LifeCycle, Likeness, Verdict
 from ..services import set_life_cycle
 from .document import DocumentAdmin
-from .effective import CONFIRMED, Unconfirmed, check_confirmed
+from .effective import Unconfirmed, check_confirmed, confirmation_page
 
 IN_WORDS = {
     Likeness.BYTES: "The two hold the very same file.",
@@ -130,24 +130,13 @@ class DuplicateFindingAdmin(PreceptModelAdmin):
         ]
 
     def _confirmation(self, request, asked: Unconfirmed) -> TemplateResponse:
-        """The decision once more, behind a page that says who loses access by it."""
-        kept = [
-            (name, value)
-            for name, values in request.POST.lists()
-            for value in values
-            if name not in (CONFIRMED, "csrfmiddlewaretoken")
-        ]
-        context = {
+        page = {
             **self.admin_site.each_context(request),
             "title": f"Before “{asked.document}” is set aside",
             "opts": Document._meta,
             "page_name": DocumentAdmin.plural or "Documents",
-            "document": asked.document,
-            "change": asked.change,
-            "kept": kept,
-            "confirmed": CONFIRMED,
         }
-        return TemplateResponse(request, "admin/documents/document/confirm_access.html", context)
+        return confirmation_page(request, asked, page)
 
     def render_change_form(self, request, context, add=False, change=False, form_url="", obj=None):
         if obj is not None:

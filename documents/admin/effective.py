@@ -77,21 +77,7 @@ class EffectiveAccessPages:
         return TemplateResponse(request, "admin/documents/document/person.html", context)
 
     def confirmation(self, request: HttpRequest, asked: Unconfirmed) -> TemplateResponse:
-        """The same input once more, behind a page that says who gains and who loses."""
-        kept = [
-            (name, value)
-            for name, values in request.POST.lists()
-            for value in values
-            if name not in (CONFIRMED, "csrfmiddlewaretoken")
-        ]
-        context = {
-            **self._page(request, "Before this is saved"),
-            "document": asked.document,
-            "change": asked.change,
-            "kept": kept,
-            "confirmed": CONFIRMED,
-        }
-        return TemplateResponse(request, "admin/documents/document/confirm_access.html", context)
+        return confirmation_page(request, asked, self._page(request, "Before this is saved"))
 
     def _page(self, request, title: str) -> dict[str, object]:
         return {
@@ -100,3 +86,24 @@ class EffectiveAccessPages:
             "opts": self.opts,
             "page_name": self.page_name,
         }
+
+
+def confirmation_page(request: HttpRequest, asked: Unconfirmed, page: dict) -> TemplateResponse:
+    """The same input once more, behind a page that says who gains and who loses.
+
+    `page` is the context of the admin page around it: title, opts, page_name.
+    """
+    kept = [
+        (name, value)
+        for name, values in request.POST.lists()
+        for value in values
+        if name not in (CONFIRMED, "csrfmiddlewaretoken")
+    ]
+    context = {
+        **page,
+        "document": asked.document,
+        "change": asked.change,
+        "kept": kept,
+        "confirmed": CONFIRMED,
+    }
+    return TemplateResponse(request, "admin/documents/document/confirm_access.html", context)
