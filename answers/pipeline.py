@@ -124,6 +124,9 @@ class _Run:
                 chunk_ids=found.chunk_ids,
                 cosines=cosines,
             )
+        if admitted.permit.rejected:
+            # What replaces it, a new version for one, was not looked for.
+            raise authority.SourcesChanged(admitted.permit.counted_out)
 
         yield from self.reach(Stage.RANKING)
         with self.timed("rerank"):

@@ -2,12 +2,11 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 
 from answers.evidence import Evidence
 from answers.models import Answer, ContextPermit, PermitStep
-from documents.models import Chunk
 
 from .counting import count_out_passages
 from .errors import AuthorityUnavailable, SourcesChanged
@@ -47,18 +46,11 @@ def admit(
         rows = {row[0]: row for row in read}
         admitted = [chunk_id for chunk_id in chunk_ids if chunk_id in rows]
         rejected = [chunk_id for chunk_id in chunk_ids if chunk_id not in rows]
-        # Never changes, like the text: it needs no place in the statement that decides.
-        contexts = dict(Chunk.objects.filter(pk__in=admitted).values_list("pk", "context"))
         counted_out = count_out_passages(reader=reader, chunk_ids=rejected)
         if rejected and all_or_nothing:
             raise SourcesChanged(counted_out)
         evidence = tuple(
-            replace(
-                _evidence(
-                    number, rows[chunk_id], cosines[chunk_id], (scores or {}).get(chunk_id, 0.0)
-                ),
-                context=contexts[chunk_id],
-            )
+            _evidence(number, rows[chunk_id], cosines[chunk_id], (scores or {}).get(chunk_id, 0.0))
             for number, chunk_id in enumerate(admitted, start=1)
         )
         permit = ContextPermit.objects.create(
@@ -101,6 +93,7 @@ def _evidence(number: int, row: tuple, cosine: float, score: float) -> Evidence:
         life_cycle=row[15],
         score=score,
         cosine=cosine,
+        context=row[18],
     )
 
 

@@ -10,6 +10,7 @@ from django.db import connection
 from answers.models import Outcome
 from answers.pipeline import answer_question
 from answers.progress import Stage, Status
+from answers.selectors import present_answer
 from audit.models import AuditRecord
 from documents import services
 from documents.admin.versions import version_rows
@@ -95,6 +96,26 @@ def test_when_the_policy_says_so_the_old_version_serves_until_the_new_one_is_sea
         DocumentVersion.objects.filter(pk=version.pk).update(lease=None)
     bank.ingest(version)
     assert "27 days" in words(bank.ask(user, QUESTION))
+
+
+@pytest.mark.parametrize(
+    "stage", [Stage.CHECKING_ACCESS, Stage.WRITING, Stage.VERIFYING, Stage.RELEASING]
+)
+def test_a_question_that_runs_during_the_switch_starts_again_and_answers_from_the_new_version(
+    stage,
+):
+    bank = Bank.create(supersede_policy=SupersedePolicy.WHEN_SEARCHABLE)
+    user = bank.person("reader")
+    document = bank.document("Annual leave", OLD, readers=[user])
+    version = bank.new_version(document, NEW, ingest=False)
+    started = bank.start(user, QUESTION)
+    with bank.scope():
+        for event in answer_question(answer=started.answer):
+            if isinstance(event, Status) and event.stage == stage:
+                bank.ingest(version)  # does nothing the second time
+        started.answer.refresh_from_db()
+        view = present_answer(user=user, answer=started.answer)
+    assert "27 days" in words(view)
 
 
 def test_a_failure_after_acceptance_is_recorded_for_the_owner_who_can_reinstate(bank, leave):
