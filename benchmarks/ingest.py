@@ -36,7 +36,10 @@ from documents import services as documents  # noqa: E402
 from documents.embedding import get_embedder  # noqa: E402
 from documents.generations import serving_generation  # noqa: E402
 from documents.ingestion import job  # noqa: E402
+from documents.ingestion.chunkings import chunker  # noqa: E402
 from documents.ingestion.lease import claim  # noqa: E402
+from documents.ingestion.passages import make_passages  # noqa: E402
+from documents.ingestion.publish import publish  # noqa: E402
 from documents.models import Document, DocumentVersion, Priority, VersionStatus  # noqa: E402
 from tenants import services as people  # noqa: E402
 from tenants.models import User  # noqa: E402
@@ -100,27 +103,24 @@ def stages(rng, pages: int, reader: User) -> dict[str, dict[str, float]]:
 
     with claim(version.id) as lease:
         extracted = timed("read", lambda: job._read(version, lease))
-        chunks = timed("chunk", lambda: job.split(extracted))
-        vectors = timed(
+        chunks = timed("chunk", lambda: chunker(generation.chunking)(extracted))
+        made = timed(
             "embed",
-            lambda: job.embed_chunks(
-                chunks, embedder=get_embedder(generation.embedder), done=lambda count: None
+            lambda: make_passages(
+                version=version,
+                generation=generation,
+                chunks=chunks,
+                language="en",
+                done=lambda count: None,
             ),
-        )
-        built = job.passages(
-            version=version,
-            generation=generation,
-            chunks=chunks,
-            languages=job.languages_of(chunks, default="en"),
-            vectors=vectors,
         )
         timed(
             "publish",
-            lambda: job.publish(
+            lambda: publish(
                 version=version,
                 generation=generation,
                 extracted=extracted,
-                built=built,
+                built=made.built,
                 lease=lease,
             ),
         )

@@ -37,7 +37,7 @@ from documents.embedding import get_embedder  # noqa: E402
 from documents.generations import serving_generation  # noqa: E402
 from documents.ingestion.chunk import ChunkSpan, chunk_id  # noqa: E402
 from documents.ingestion.embed import embed_chunks  # noqa: E402
-from documents.ingestion.publish import Passage as Built  # noqa: E402
+from documents.ingestion.passages import Passage as Built  # noqa: E402
 from documents.ingestion.publish import write_index  # noqa: E402
 from documents.models import (  # noqa: E402
     Chunk,

@@ -23,16 +23,13 @@ from .generations import (
     KEPT_UP,
     create_generation,
     lock_index_writer,
-    pinned_embedder,
     queue_build,
 )
 from .index_checks import check_generation
 from .ingestion.accept import accepted_text
 from .ingestion.chunkings import chunker
-from .ingestion.embed import embed_chunks
-from .ingestion.job import languages_of
-from .ingestion.publish import ValidationFailed, passages, write_index
-from .ingestion.reuse import known_vectors
+from .ingestion.passages import make_passages
+from .ingestion.publish import ValidationFailed, write_index
 from .models import (
     ChunkEmbedding,
     DocumentVersion,
@@ -189,29 +186,21 @@ def _build(version: DocumentVersion, build: Build) -> None:
     chunks = chunker(generation.chunking)(accepted_text(version))
     if not chunks:
         raise ValidationFailed(f"The text of version {version.pk} gave no passage.")
-    languages = languages_of(chunks, default=version.language)
-    known = known_vectors(chunks, languages=languages, version=version, generation=generation)
-    vectors = embed_chunks(
-        chunks,
-        embedder=pinned_embedder(generation),
-        done=lambda count: build.update(),
-        known=known,
-    )
-    built = passages(
+    passages = make_passages(
         version=version,
         generation=generation,
         chunks=chunks,
-        languages=languages,
-        vectors=vectors,
+        language=version.language,
+        done=lambda count: build.update(),
     )
     with transaction.atomic():
         lock_index_writer(generation)
         there = ChunkEmbedding.objects.filter(generation=generation, version=version).exists()
         deleted = version.document.deleted_at is not None
         if not there and not deleted:
-            write_index(version=version, generation=generation, built=built)
+            write_index(version=version, generation=generation, built=passages.built)
         build.update(
-            passages_embedded=F("passages_embedded") + sum(one is None for one in known),
+            passages_embedded=F("passages_embedded") + passages.embedded,
             seconds_spent=F("seconds_spent") + (time.monotonic() - started),
         )
 

@@ -1,6 +1,5 @@
 """One version from received bytes to searchable: the steps in order."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -12,21 +11,19 @@ from django.utils import timezone
 from audit.services import record_action
 from documents import storage
 from documents.embedding import EmbedderUnavailable
-from documents.generations import pinned_embedder, serving_generation
+from documents.generations import serving_generation
 from documents.models import DocumentVersion, FailureCode, VersionStatus
 from documents.retention import DELETED
 from tenants.selectors import current_tenant
 
 from .accept import accept, accepted_text
-from .chunk import ChunkSpan
 from .chunkings import chunker
-from .embed import embed_chunks
 from .extract import extract
 from .extracted import ExtractedText, ExtractionFailed
 from .language import detect_language
 from .lease import Lease, LeaseLost, claim
-from .publish import GenerationRetired, ValidationFailed, passages, publish
-from .reuse import known_vectors
+from .passages import make_passages
+from .publish import GenerationRetired, ValidationFailed, publish
 
 log = structlog.get_logger("precept.ingestion")
 
@@ -91,34 +88,26 @@ def _index(version: DocumentVersion, extracted: ExtractedText, lease: Lease) -> 
         extracted.text[:20_000], among=tenant.languages, default=tenant.default_language
     )
     lease.update(language=language)
-    languages = languages_of(chunks, default=language)
-    known = known_vectors(chunks, languages=languages, version=version, generation=generation)
-    vectors = embed_chunks(
-        chunks,
-        embedder=pinned_embedder(generation),
-        done=lambda count: lease.update(progress_done=count),
-        known=known,
-    )
-    built = passages(
+    passages = make_passages(
         version=version,
         generation=generation,
         chunks=chunks,
-        languages=languages,
-        vectors=vectors,
+        language=language,
+        done=lambda count: lease.update(progress_done=count),
     )
-    publish(version=version, generation=generation, extracted=extracted, built=built, lease=lease)
+    publish(
+        version=version,
+        generation=generation,
+        extracted=extracted,
+        built=passages.built,
+        lease=lease,
+    )
     log.info(
         "searchable",
         version=str(version.id),
-        chunks=len(built),
-        embedded=sum(one is None for one in known),
+        chunks=len(passages.built),
+        embedded=passages.embedded,
     )
-
-
-def languages_of(chunks: Sequence[ChunkSpan], *, default: str) -> list[str]:
-    """Each passage's own language, among the tenant's."""
-    among = current_tenant().languages
-    return [detect_language(chunk.text, among=among, default=default) for chunk in chunks]
 
 
 _GAVE_UP = (

@@ -2,10 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from uuid import UUID
 
-import numpy as np
 from django.db import connection, transaction
 from django.utils import timezone
 from pgvector import HalfVector
@@ -24,11 +21,11 @@ from documents.services import lock_documents
 from tenants.scope import current_tenant_id
 
 from .accept import put_in_force
-from .chunk import ChunkSpan, chunk_id
 from .extracted import ExtractedText
 from .identifiers import identifier_terms
 from .lease import Lease
 from .normalise import search_form
+from .passages import Passage
 
 # How near a stored half-precision vector must be to the one that was computed.
 _ROUNDING = 0.01
@@ -63,35 +60,6 @@ class GenerationRetired(Exception):
 
 class ValidationFailed(Exception):
     """What was built does not hold; nothing of it was kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A chunk ready to be published."""
-
-    id: UUID
-    span: ChunkSpan
-    language: str
-    vector: np.ndarray
-
-
-def passages(
-    *,
-    version: DocumentVersion,
-    generation: IndexGeneration,
-    chunks: Sequence[ChunkSpan],
-    languages: Sequence[str],
-    vectors: np.ndarray,
-) -> list[Passage]:
-    return [
-        Passage(
-            id=chunk_id(version_id=version.id, chunking=generation.chunking, ordinal=chunk.ordinal),
-            span=chunk,
-            language=language,
-            vector=vector,
-        )
-        for chunk, language, vector in zip(chunks, languages, vectors, strict=True)
-    ]
 
 
 def publish(

@@ -9,7 +9,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 
 from documents import dispatch, services
 from documents.dispatch import dispatch_tenant
-from documents.ingestion import job
+from documents.ingestion import job, passages
 from documents.ingestion.job import ingest_version
 from documents.models import Chunk, DocumentVersion, FailureCode, Priority, VersionStatus
 from tests.bank import Bank
@@ -84,7 +84,7 @@ def test_what_waits_for_a_processor_takes_nobodys_place(bank, handed_out, monkey
         raise job.EmbedderUnavailable("The embedder is away.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(job, "pinned_embedder", away)
+        patch.setattr(passages, "pinned_embedder", away)
         finish(bank, waiting.id)
     _, other = load(bank, "Other.")
     assert dispatch_tenant(bank.tenant.id) == 1
@@ -150,7 +150,7 @@ def test_a_file_that_kills_its_worker_is_given_up_and_that_is_remembered(bank):
 def test_embedding_that_takes_longer_than_a_lease_keeps_it(bank, monkeypatch):
     _, version = load(bank, "A long document.")
     monkeypatch.setattr(settings, "JOB_LEASE_SECONDS", 0.5)
-    embed = job.embed_chunks
+    embed = passages.embed_chunks
 
     def slow(*args, **kwargs):
         """Until the heart has beaten well beyond the first lease."""
@@ -163,7 +163,7 @@ def test_embedding_that_takes_longer_than_a_lease_keeps_it(bank, monkeypatch):
                 cursor.execute("SELECT pg_sleep(0.05)")
         return embed(*args, **kwargs)
 
-    monkeypatch.setattr(job, "embed_chunks", slow)
+    monkeypatch.setattr(passages, "embed_chunks", slow)
     with bank.scope():
         done = ingest_version(version_id=version.id)
         assert (done.status, done.attempts) == (VersionStatus.SEARCHABLE, 1)

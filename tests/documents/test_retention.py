@@ -178,16 +178,16 @@ def test_a_crash_between_tables_and_files_is_made_good_by_the_next_purge(bank, m
 
 def test_a_version_that_is_still_being_indexed_is_not_finished_after_the_purge(bank, monkeypatch):
     document = bank.document("Leave", ingest=False)
-    from documents.ingestion import job
+    from documents.ingestion import passages
 
-    embed = job.embed_chunks
+    embed = passages.embed_chunks
 
     def deleted_and_purged_meanwhile(*args, **kwargs):
         delete(bank, document)
         purge_due()
         return embed(*args, **kwargs)
 
-    monkeypatch.setattr(job, "embed_chunks", deleted_and_purged_meanwhile)
+    monkeypatch.setattr(passages, "embed_chunks", deleted_and_purged_meanwhile)
     with bank.scope():
         version = ingest_version(version_id=document.versions.get().pk)
         assert (version.status, version.failure_code) == (

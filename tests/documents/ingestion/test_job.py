@@ -11,7 +11,7 @@ from django_q.models import OrmQ
 
 from documents import services
 from documents.dispatch import dispatch_tenant
-from documents.ingestion import job
+from documents.ingestion import job, passages
 from documents.ingestion.job import ingest_version
 from documents.models import (
     Chunk,
@@ -159,14 +159,14 @@ def test_two_workers_never_work_on_one_version_at_once(bank):
 
 def test_a_worker_that_lost_its_lease_publishes_nothing(bank, monkeypatch):
     version = submit(bank, make_pdf("Annual leave allowance is 25 days."))
-    embed = job.embed_chunks
+    embed = passages.embed_chunks
 
     def somebody_else_takes_over(*args, **kwargs):
         vectors = embed(*args, **kwargs)
         DocumentVersion.objects.filter(pk=version.pk).update(lease=bank.tenant.id)
         return vectors
 
-    monkeypatch.setattr(job, "embed_chunks", somebody_else_takes_over)
+    monkeypatch.setattr(passages, "embed_chunks", somebody_else_takes_over)
     assert ingest(bank, version).status == VersionStatus.ACCEPTED
     with bank.scope():
         assert not Chunk.objects.filter(version=version).exists()
@@ -174,12 +174,12 @@ def test_a_worker_that_lost_its_lease_publishes_nothing(bank, monkeypatch):
 
 def test_a_version_that_fails_its_validation_is_not_published(bank, monkeypatch):
     version = submit(bank, make_pdf("Annual leave allowance is 25 days."))
-    embed = job.embed_chunks
+    embed = passages.embed_chunks
 
     def another_embedders_vectors(*args, **kwargs):
         return embed(*args, **kwargs)[:, ::-1] * 0
 
-    monkeypatch.setattr(job, "embed_chunks", another_embedders_vectors)
+    monkeypatch.setattr(passages, "embed_chunks", another_embedders_vectors)
     done = ingest(bank, version)
     assert (done.status, done.failure_code) == (VersionStatus.FAILED, FailureCode.INVALID)
     with bank.scope():
@@ -207,15 +207,15 @@ import os, signal, sys
 import django
 django.setup()
 from uuid import UUID
-from documents.ingestion import job
+from documents.ingestion import job, passages
 from documents.tasks import ingest_version
 point = sys.argv[3]
 if point == "embedding":
-    embed = job.embed_chunks
+    embed = passages.embed_chunks
     def die(*args, **kwargs):
         kwargs["done"] = lambda count: os.kill(os.getpid(), signal.SIGKILL)
         return embed(*args, **kwargs)
-    job.embed_chunks = die
+    passages.embed_chunks = die
 elif point == "publishing":
     from documents.ingestion import publish
     write = publish.write_index
