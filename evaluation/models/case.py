@@ -1,4 +1,4 @@
-"""Evaluation cases bound to a person's permissions, and their runs."""
+"""Evaluation cases bound to a person's permissions."""
 
 import uuid
 
@@ -41,27 +41,3 @@ class EvalCase(TenantOwned):
 
     def __str__(self) -> str:
         return self.key
-
-
-class EvalRun(TenantOwned):
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    generator = models.CharField(max_length=80)
-    started_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True)
-    measures = models.JSONField(default=dict)
-
-    class Meta:
-        ordering = ["-started_at"]
-
-
-class EvalResult(TenantOwned):
-    run = models.ForeignKey(EvalRun, on_delete=models.CASCADE, related_name="results")
-    case = models.ForeignKey(EvalCase, on_delete=models.CASCADE, related_name="results")
-    answer_id_given = models.UUIDField()
-    outcome = models.CharField(max_length=16)
-    passed = models.BooleanField()
-    violations = models.JSONField(default=list, help_text="Permission violations; must be empty.")
-    failures = models.JSONField(default=list)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "case"], name="case_once_per_run")]
