@@ -3,9 +3,9 @@
     python -m benchmarks.ingest [--documents N] [--pages N] [--questions N] [--json]
 
 First, pages and passages per second of each stage, here, on one document. Then questions one after
-the other through the whole pipeline: first alone, then while the worker and the dispatcher that the
-product runs index `--documents` documents in the background. The ratio is of the 95th percentiles.
-A tenant of its own each time, in .data-bench.
+the other through the whole pipeline, over ten more documents: first alone, then while the worker
+and the dispatcher that the product runs index `--documents` documents in the background. The ratio
+is of the 95th percentiles. A tenant of its own each time, in .data-bench.
 """
 
 import argparse
@@ -47,6 +47,7 @@ from tenants.scope import tenant_scope  # noqa: E402
 
 SUBJECTS = ["leave", "travel", "cash", "cards", "phones", "badges", "keys", "parking", "training"]
 OFFICES = ["the branch manager", "the front office", "the help desk", "the owner", "the team"]
+COMPANY = 10
 UNFINISHED = [VersionStatus.RECEIVED, VersionStatus.ACCEPTED]
 
 
@@ -219,6 +220,9 @@ def main() -> None:
         reader = people.create_user(email=f"reader@{tenant.slug}.example", password=None)
         say("Stages")
         by_stage = stages(rng, options.pages, reader)
+        # As many passages to choose from, and so to read, as there are under load.
+        for _ in range(COMPANY):
+            job.ingest_version(version_id=load(rng, options.pages, reader=reader).pk)
         for _ in range(10):
             ask(reader, rng)
         say("Questions while nothing else runs")

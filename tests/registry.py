@@ -62,6 +62,7 @@ PAGES: dict[str, dict[str, Rule]] = {
     "answers_answer": page(listed="rots", change="rot/s", history="ot"),
     "answers_reviewitem": page(listed="rs", change="r/s"),
     "answers_feedback": page(listed="rs", change="r/s"),
+    "documents_indexgeneration": page(listed="ots", change="ot/s", history="ot"),
     "audit_auditrecord": page(listed="ots", change="ot/s"),
     "evaluation_evalcase": page(listed="rts", change="rt/s", history="t"),
     "evaluation_evalrun": page(listed="rts", change="rt/s", history="t"),

@@ -2,6 +2,7 @@
 
 from .document import DocumentAdmin
 from .duplicates import DuplicateFindingAdmin
+from .generation import IndexGenerationAdmin
 from .inventory import InventoryAdmin
 from .uploads import DocumentVersionAdmin
 
@@ -9,5 +10,6 @@ __all__ = [
     "DocumentAdmin",
     "DocumentVersionAdmin",
     "DuplicateFindingAdmin",
+    "IndexGenerationAdmin",
     "InventoryAdmin",
 ]

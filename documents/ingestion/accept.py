@@ -36,6 +36,7 @@ def accept(*, version: DocumentVersion, extracted: ExtractedText, lease: Lease) 
             page_map=[[span.page, span.start, span.end] for span in extracted.pages],
             page_labels={str(span.page): span.label for span in extracted.pages if span.label},
             recognised_pages=[span.page for span in extracted.pages if span.recognised],
+            repairs=list(extracted.repairs),
             page_count=extracted.page_count,
             accepted_at=timezone.now(),
         )

@@ -129,6 +129,9 @@ class DocumentVersion(TenantOwned):
     structure_key = models.CharField(
         max_length=200, blank=True, help_text="Its blocks and repairs; empty: none are known."
     )
+    repairs = models.JSONField(
+        default=list, help_text="What was mended in its text or left out of it, by code."
+    )
     page_count = models.PositiveIntegerField(default=0)
     chunk_count = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)

