@@ -1,7 +1,11 @@
 """Load the demo bank if the database is empty, and show how far its indexing is."""
 
+import logging
 import time
 
+from django.db.models import QuerySet
+
+from documents.embedding import keep_to_one_thread
 from documents.ingestion.job import ingest_version
 from documents.models import DocumentVersion, VersionStatus
 from evaluation.demo_bank import bank, create_demo_bank, demo_people, pending_versions
@@ -63,6 +67,9 @@ class Command(PreceptCommand):
             return False
 
     def _watch(self) -> None:
+        """Until all is indexed. Nobody has asked yet, so this process indexes along with the worker."""
+        keep_to_one_thread()
+        logging.getLogger("precept").setLevel(logging.WARNING)  # the lines below tell how far it is
         shown = -1
         while True:
             finished, total = pending_versions()
@@ -71,15 +78,29 @@ class Command(PreceptCommand):
                 self.say(f"Indexed {finished} of {total} document versions.")
             if finished == total:
                 return
-            time.sleep(LOOK_EVERY_SECONDS)
+            if not self._index_one():
+                time.sleep(LOOK_EVERY_SECONDS)
+
+    def _index_one(self) -> bool:
+        """From the end: the worker begins at the other. False when nothing waits any more."""
+        for tenant in bank()["tenants"]:
+            with tenant_scope(tenant_of_slug(tenant["slug"])):
+                waiting = _unfinished().filter(lease=None).order_by("-created_at").first()
+                if waiting:
+                    ingest_version(version_id=waiting.pk)
+                    return True
+        return False
 
     def _index_here(self) -> None:
         for tenant in bank()["tenants"]:
             with tenant_scope(tenant_of_slug(tenant["slug"])):
-                waiting = DocumentVersion.objects.exclude(
-                    status__in=[VersionStatus.SEARCHABLE, VersionStatus.FAILED]
-                )
-                for version_id in list(waiting.values_list("id", flat=True)):
+                for version_id in list(_unfinished().values_list("id", flat=True)):
                     ingest_version(version_id=version_id)
             finished, total = pending_versions()
             self.say(f"Indexed {finished} of {total} document versions.")
+
+
+def _unfinished() -> QuerySet[DocumentVersion]:
+    return DocumentVersion.objects.exclude(
+        status__in=[VersionStatus.SEARCHABLE, VersionStatus.FAILED]
+    )
