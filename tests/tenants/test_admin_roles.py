@@ -21,6 +21,7 @@ TABLE = {
     "documents_documentversion": ({"tenant_admin", "department_admin", "auditor"}, set()),
     "documents_inventoryentry": ({"tenant_admin", "department_admin", "auditor"}, set()),
     "documents_duplicatefinding": ({"tenant_admin", "department_admin", "auditor"}, set()),
+    "documents_indexgeneration": ({"tenant_admin", "auditor"}, set()),
     "tenants_user": ({"tenant_admin", "department_admin"}, {"tenant_admin"}),
     "tenants_group": ({"tenant_admin", "department_admin"}, {"tenant_admin"}),
     "tenants_department": ({"tenant_admin"}, {"tenant_admin"}),
