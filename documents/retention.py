@@ -164,6 +164,7 @@ def _forget_versions(versions: QuerySet[DocumentVersion]) -> int:
         file_name="",
         page_map=[],
         page_labels={},
+        repairs=[],
         lease=None,
         lease_until=None,
         queued=False,

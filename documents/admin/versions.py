@@ -3,17 +3,17 @@
 from dataclasses import asdict, dataclass
 from uuid import UUID
 
+from ..ingestion.extracted import Repair
 from ..models import Document, DocumentVersion, FailureCode, VersionStatus
 
-# By the codes of documents/ingestion/extraction.
 _REPAIRS = {
-    "encoding": "Wrongly encoded characters were put right; look at accents and signs.",
-    "recognised": "Some pages are pictures; their text was recognised and may have mistakes.",
-    "tracked changes taken as accepted": "Tracked changes were taken as accepted.",
-    "macros left out": "Its macros were left out.",
-    "attachments left out": "Files attached inside it were left out; upload them on their own.",
-    "hidden content left out": "Hidden rows, sheets or slides were left out.",
-    "hidden text left out": "Hidden text was left out.",
+    Repair.ENCODING: "Wrongly encoded characters were put right; look at accents and signs.",
+    Repair.RECOGNISED: "Some pages are pictures; their text was recognised and may have mistakes.",
+    Repair.CHANGES: "Tracked changes were taken as accepted.",
+    Repair.MACROS: "Its macros were left out.",
+    Repair.ATTACHMENTS: "Files attached inside it were left out; upload them on their own.",
+    Repair.HIDDEN: "Hidden rows, sheets or slides were left out.",
+    Repair.HIDDEN_TEXT: "Hidden text was left out.",
 }
 # The reason says what is wrong; this says what its owner can do about it here.
 _ANOTHER_FILE = "Correct the file and upload it as a new version below."
@@ -72,7 +72,7 @@ def _row(document: Document, version: DocumentVersion) -> VersionRow:
         total=version.progress_total if working else 0,
         reason=version.failure_reason if failed else "",
         advice=_ADVICE.get(version.failure_code, _ANOTHER_FILE) if failed else "",
-        repairs=tuple(_REPAIRS.get(code, code.capitalize() + ".") for code in version.repairs),
+        repairs=tuple(_REPAIRS[Repair(code)] for code in version.repairs),
         can_retry=failed,
         can_reinstate=version.status == VersionStatus.SEARCHABLE
         and not in_force

@@ -15,7 +15,7 @@ from documents.services import lock_documents
 from tenants.models import SupersedePolicy
 from tenants.selectors import current_tenant
 
-from .extracted import ExtractedText, PageSpan
+from .extracted import ExtractedText, PageSpan, Repair
 from .extraction.wire import blocks_of, structure
 from .lease import Lease
 
@@ -118,5 +118,5 @@ def accepted_text(version: DocumentVersion) -> ExtractedText:
         sha256=version.text_sha256,
         page_count=version.page_count,
         blocks=blocks_of(kept) if kept else (),
-        repairs=tuple(kept["repairs"]) if kept else (),
+        repairs=tuple(Repair(code) for code in version.repairs),
     )

@@ -28,6 +28,18 @@ class ExtractionFailed(Exception):
         self.message = message
 
 
+class Repair(StrEnum):
+    """What was mended in a text or left out of it. Never words of the file."""
+
+    ENCODING = "encoding"
+    RECOGNISED = "recognised"
+    CHANGES = "tracked changes taken as accepted"
+    MACROS = "macros left out"
+    ATTACHMENTS = "attachments left out"
+    HIDDEN = "hidden content left out"
+    HIDDEN_TEXT = "hidden text left out"
+
+
 class BlockKind(StrEnum):
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -73,7 +85,6 @@ class ExtractedText:
 
     `sha256` is the hex digest of the text's UTF-8 bytes. `blocks` are in the order of the text, do
     not overlap and cross no page; none means that the format says nothing of its structure.
-    `repairs` name what was mended ("encoding").
     """
 
     text: str
@@ -81,7 +92,7 @@ class ExtractedText:
     sha256: str
     page_count: int
     blocks: tuple[Block, ...] = ()
-    repairs: tuple[str, ...] = ()
+    repairs: tuple[Repair, ...] = ()
 
 
 def assemble(pages: Iterator[str] | list[str]) -> ExtractedText:

@@ -13,4 +13,11 @@ class Migration(migrations.Migration):
                 default=list, help_text="What was mended in its text or left out of it, by code."
             ),
         ),
+        migrations.AlterField(
+            "documentversion",
+            "structure_key",
+            models.CharField(
+                blank=True, help_text="Its blocks; empty: none are known.", max_length=200
+            ),
+        ),
     ]

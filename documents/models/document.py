@@ -127,7 +127,7 @@ class DocumentVersion(TenantOwned):
         default=list, help_text="Pages whose text came from text recognition."
     )
     structure_key = models.CharField(
-        max_length=200, blank=True, help_text="Its blocks and repairs; empty: none are known."
+        max_length=200, blank=True, help_text="Its blocks; empty: none are known."
     )
     repairs = models.JSONField(
         default=list, help_text="What was mended in its text or left out of it, by code."

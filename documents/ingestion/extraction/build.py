@@ -14,6 +14,7 @@ from documents.ingestion.extracted import (
     ExtractionFailed,
     FailureCode,
     PageSpan,
+    Repair,
 )
 from documents.ingestion.normalise import normalise
 
@@ -44,7 +45,7 @@ class Page:
 
 
 def build(
-    pages: Sequence[Page], *, repairs: Iterable[str] = (), nothing: str = ""
+    pages: Sequence[Page], *, repairs: Iterable[Repair] = (), nothing: str = ""
 ) -> ExtractedText:
     """Rows of a table and items of a list stand on lines of their own, all else apart.
 

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from lxml import etree
 
-from documents.ingestion.extracted import BlockKind, ExtractedText
+from documents.ingestion.extracted import BlockKind, ExtractedText, Repair
 from documents.ingestion.extraction.build import Page, build
 from documents.ingestion.extraction.docx_numbers import Numbers
 from documents.ingestion.extraction.docx_styles import Styles, attribute, child, name_of
-from documents.ingestion.extraction.ooxml import ATTACHMENTS, HIDDEN, Package, damaged
+from documents.ingestion.extraction.ooxml import Package, damaged
 from documents.ingestion.extraction.read import Options
 from documents.ingestion.extraction.tables import MAX_COLUMNS, add_table
-
-CHANGES = "tracked changes taken as accepted"
 
 _THROUGH = frozenset(
     str.split(
@@ -61,7 +59,7 @@ class _Document:
         self._notes = {kind: self._read_notes(kind) for kind in _NOTES.values()}
         self._breaks_are_known = laid_out is not None
         self.pages = [Page()]
-        self.remarks: list[str] = []
+        self.remarks: list[Repair] = []
         # What stands apart from the words at hand: notes they refer to, text boxes anchored there.
         self._pending_notes: list[str] = []
         self._pending_boxes: list[etree._Element] = []
@@ -92,9 +90,9 @@ class _Document:
             elif name == "AlternateContent":
                 self._alternative(element)
             elif name in _DELETED:
-                self._remark(CHANGES)
+                self._remark(Repair.CHANGES)
             elif name == "altChunk":
-                self._remark(ATTACHMENTS)
+                self._remark(Repair.ATTACHMENTS)
             elif name in _THROUGH:
                 self.walk(element)
 
@@ -135,7 +133,7 @@ class _Document:
         for row in _rows(element):
             properties = child(row, "trPr")
             if properties is not None and child(properties, "del") is not None:
-                self._remark(CHANGES)
+                self._remark(Repair.CHANGES)
                 continue
             cells = self._cells(row, above=rows[-1] if rows else [])
             repeated = properties is not None and child(properties, "tblHeader") is not None
@@ -177,10 +175,10 @@ class _Document:
             if name == "r":
                 self._run(inner, said)
             elif name in _DELETED:
-                self._remark(CHANGES)
+                self._remark(Repair.CHANGES)
             elif name in _THROUGH:
                 if name in ("ins", "moveTo"):
-                    self._remark(CHANGES)
+                    self._remark(Repair.CHANGES)
                 self._say(inner, said)
             elif name in ("oMath", "oMathPara"):
                 said.extend(words.text or "" for words in _all(inner, "t"))
@@ -189,7 +187,7 @@ class _Document:
         properties = child(run, "rPr")
         if properties is not None and _is_on(child(properties, "vanish")):
             if any(words.text for words in _all(run, "t")):
-                self._remark(HIDDEN)
+                self._remark(Repair.HIDDEN)
             return
         for inner in run:
             name = name_of(inner)
@@ -233,7 +231,7 @@ class _Document:
                 notes[attribute(note, "id")] = words.strip()
         return notes
 
-    def _remark(self, what: str) -> None:
+    def _remark(self, what: Repair) -> None:
         if what not in self.remarks:
             self.remarks.append(what)
 

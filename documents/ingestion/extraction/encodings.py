@@ -5,8 +5,6 @@ from __future__ import annotations
 import codecs
 import re
 
-REPAIRED = "encoding"
-
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MARKS = [
     (codecs.BOM_UTF8, "utf-8-sig"),

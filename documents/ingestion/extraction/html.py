@@ -7,7 +7,13 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from documents.ingestion.extracted import BlockKind, ExtractedText, ExtractionFailed, FailureCode
+from documents.ingestion.extracted import (
+    BlockKind,
+    ExtractedText,
+    ExtractionFailed,
+    FailureCode,
+    Repair,
+)
 from documents.ingestion.extraction.build import Page, build
 from documents.ingestion.extraction.plain import decoded
 from documents.ingestion.extraction.read import Options
@@ -44,7 +50,7 @@ def read(data: bytes, options: Options) -> ExtractedText:
     if tree.body is not None:
         walk.over(tree.body)
     if walk.hidden:
-        repairs.append("hidden text left out")
+        repairs.append(Repair.HIDDEN_TEXT)
     return build([walk.page], repairs=repairs)
 
 

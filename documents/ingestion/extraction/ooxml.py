@@ -8,17 +8,13 @@ import zipfile
 
 from lxml import etree
 
-from documents.ingestion.extracted import ExtractionFailed, FailureCode
+from documents.ingestion.extracted import ExtractionFailed, FailureCode, Repair
 
 MAX_UNPACKED = 300 * 1024 * 1024
 MAX_PART = 120 * 1024 * 1024
 _MAX_RATIO = 250
 _MAX_PARTS = 20_000
 _DECLARATION = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
-
-MACROS = "macros left out"
-ATTACHMENTS = "attachments left out"
-HIDDEN = "hidden content left out"
 
 # Nesting beyond libxml2's own limit of 256 is refused by it; entities are not followed.
 PARSER = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
@@ -78,13 +74,13 @@ class Package:
             if name.endswith((".xml", ".rels", ".vml")):
                 check_declarations(self.bytes(name))
 
-    def left_out(self) -> list[str]:
+    def left_out(self) -> list[Repair]:
         """What the file carries besides its text, and what is never run or read."""
         found = []
         if any(name.lower().endswith("vbaproject.bin") for name in self.names):
-            found.append(MACROS)
+            found.append(Repair.MACROS)
         if any("/embeddings/" in name for name in self.names):
-            found.append(ATTACHMENTS)
+            found.append(Repair.ATTACHMENTS)
         return found
 
 

@@ -13,6 +13,7 @@ from documents.ingestion.extracted import (
     ExtractedText,
     ExtractionFailed,
     FailureCode,
+    Repair,
     assemble,
 )
 from documents.ingestion.extraction.glyphs import is_language
@@ -78,7 +79,7 @@ def extract_pdf(
         raise _damaged() from error
     _recognise_pages(pages, recognise)
     if any(page.recognised for page in pages):
-        repairs.append("recognised")
+        repairs.append(Repair.RECOGNISED)
     extracted = assemble([page.text for page in pages])
     return replace(
         extracted,
@@ -141,11 +142,11 @@ def _labels(reader: pypdf.PdfReader, count: int) -> list[str]:
     return (labels + [""] * count)[:count]
 
 
-def _left_out(reader: pypdf.PdfReader) -> list[str]:
+def _left_out(reader: pypdf.PdfReader) -> list[Repair]:
     names = reader.root_object.get("/Names")
     names = names.get_object() if names is not None else {}
     attached = "/EmbeddedFiles" in names or "/Collection" in reader.root_object
-    return ["attachments left out"] if attached else []
+    return [Repair.ATTACHMENTS] if attached else []
 
 
 def _open(data: bytes) -> pypdf.PdfReader:

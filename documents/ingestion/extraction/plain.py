@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from documents.ingestion.extracted import BlockKind, ExtractedText
+from documents.ingestion.extracted import BlockKind, ExtractedText, Repair
 from documents.ingestion.extraction import encodings
 from documents.ingestion.extraction.build import Page, build
 from documents.ingestion.extraction.read import Options
@@ -13,11 +13,11 @@ from documents.ingestion.headings import heading_lines
 _LIST_MARK = re.compile(r"\s*(?:[•▪◦●○■□·‣∙➢✓*–-]|\(?[a-z]\)|\(?\d{1,2}[.)])\s+\S")
 
 
-def decoded(data: bytes, *, declared: str = "") -> tuple[str, list[str]]:
+def decoded(data: bytes, *, declared: str = "") -> tuple[str, list[Repair]]:
     """The text, and what was repaired."""
     text, mixed = encodings.decode(data, declared=declared)
     text, mended = encodings.repair(text)
-    return text.lstrip("\ufeff"), [encodings.REPAIRED] if mixed or mended else []
+    return text.lstrip("\ufeff"), [Repair.ENCODING] if mixed or mended else []
 
 
 def read(data: bytes, options: Options) -> ExtractedText:

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import pptx
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 
-from documents.ingestion.extracted import BlockKind, ExtractedText
+from documents.ingestion.extracted import BlockKind, ExtractedText, Repair
 from documents.ingestion.extraction.build import Page, build
-from documents.ingestion.extraction.ooxml import HIDDEN, Package
+from documents.ingestion.extraction.ooxml import Package
 from documents.ingestion.extraction.read import Options
 from documents.ingestion.extraction.tables import add_table
 
@@ -28,7 +28,7 @@ def read(data: bytes, options: Options) -> ExtractedText:
         page = Page()
         pages.append(page)  # a hidden slide keeps its number
         if slide.element.get("show") in ("0", "false"):
-            repairs.append(HIDDEN)
+            repairs.append(Repair.HIDDEN)
             continue
         _add_shapes(page, slide.shapes)
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:

@@ -18,6 +18,7 @@ from documents.ingestion.extracted import (
     ExtractionFailed,
     FailureCode,
     PageSpan,
+    Repair,
 )
 
 _FRAME = struct.Struct(">II")
@@ -64,6 +65,7 @@ def pack_surprise(error: Exception) -> bytes:
 def pack_text(extracted: ExtractedText) -> bytes:
     pages = [[p.page, p.start, p.end, p.label, p.recognised] for p in extracted.pages]
     packed = {"text": extracted.text, "pages": pages, **structure(extracted)}
+    packed["repairs"] = list(extracted.repairs)
     return json.dumps(packed).encode()
 
 
@@ -86,7 +88,7 @@ def unpack(data: bytes) -> ExtractedText:
             sha256=hashlib.sha256(text.encode()).hexdigest(),
             page_count=len(packed["pages"]),
             blocks=blocks_of(packed),
-            repairs=tuple(str(repair)[:80] for repair in packed["repairs"])[:20],
+            repairs=tuple(Repair(repair) for repair in packed["repairs"])[:20],
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Garbled(str(error)) from error
@@ -95,11 +97,8 @@ def unpack(data: bytes) -> ExtractedText:
 
 
 def structure(extracted: ExtractedText) -> dict[str, object]:
-    """Blocks and repairs as JSON has them; `blocks_of` reads them back."""
-    return {
-        "blocks": [[b.kind, b.start, b.end, b.level] for b in extracted.blocks],
-        "repairs": list(extracted.repairs),
-    }
+    """Blocks as JSON has them; `blocks_of` reads them back."""
+    return {"blocks": [[b.kind, b.start, b.end, b.level] for b in extracted.blocks]}
 
 
 def blocks_of(packed: dict) -> tuple[Block, ...]:

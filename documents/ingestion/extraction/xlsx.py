@@ -15,10 +15,16 @@ import openpyxl
 from openpyxl.utils import range_boundaries
 from openpyxl.worksheet.worksheet import Worksheet
 
-from documents.ingestion.extracted import BlockKind, ExtractedText, ExtractionFailed, FailureCode
+from documents.ingestion.extracted import (
+    BlockKind,
+    ExtractedText,
+    ExtractionFailed,
+    FailureCode,
+    Repair,
+)
 from documents.ingestion.extraction.build import Page, build
 from documents.ingestion.extraction.numbers import shown
-from documents.ingestion.extraction.ooxml import HIDDEN, Package
+from documents.ingestion.extraction.ooxml import Package
 from documents.ingestion.extraction.read import Options
 from documents.ingestion.extraction.tables import MAX_COLUMNS, add_table
 
@@ -40,7 +46,7 @@ def read(data: bytes, options: Options) -> ExtractedText:
     budget = MAX_CELLS
     for sheet in workbook.worksheets:
         if sheet.sheet_state != "visible":
-            repairs.append(HIDDEN)
+            repairs.append(Repair.HIDDEN)
             continue
         budget -= len(sheet._cells)
         if budget < 0:
@@ -48,7 +54,7 @@ def read(data: bytes, options: Options) -> ExtractedText:
         page = Page(label=sheet.title[:40])
         page.add(BlockKind.HEADING, sheet.title, 1)
         hidden = _add_sheet(page, sheet)
-        repairs += [HIDDEN] if hidden else []
+        repairs += [Repair.HIDDEN] if hidden else []
         if len(page.parts) > 1:
             pages.append(page)
     return build(
