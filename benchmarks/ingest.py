@@ -40,7 +40,7 @@ from documents.ingestion.chunkings import chunker  # noqa: E402
 from documents.ingestion.lease import claim  # noqa: E402
 from documents.ingestion.passages import make_passages  # noqa: E402
 from documents.ingestion.publish import publish  # noqa: E402
-from documents.models import Document, DocumentVersion, Priority, VersionStatus  # noqa: E402
+from documents.models import UNFINISHED, Document, DocumentVersion, Priority, VersionStatus  # noqa: E402
 from tenants import services as people  # noqa: E402
 from tenants.models import User  # noqa: E402
 from tenants.scope import tenant_scope  # noqa: E402
@@ -48,7 +48,6 @@ from tenants.scope import tenant_scope  # noqa: E402
 SUBJECTS = ["leave", "travel", "cash", "cards", "phones", "badges", "keys", "parking", "training"]
 OFFICES = ["the branch manager", "the front office", "the help desk", "the owner", "the team"]
 COMPANY = 10
-UNFINISHED = [VersionStatus.RECEIVED, VersionStatus.ACCEPTED]
 
 
 def pages_of(rng: np.random.Generator, count: int) -> list[list[str]]:

@@ -15,7 +15,7 @@ from tenants.scope import tenant_scope
 
 from .generations import kept_up_generations
 from .ingestion.accept import put_due_versions_in_force
-from .models import DocumentVersion, EventKind, OutboxEvent, VersionStatus
+from .models import UNFINISHED, DocumentVersion, EventKind, OutboxEvent
 
 # How long a job may wait in the queue before it is put there once more; doing it twice is harmless.
 HAND_OVER_WITHIN = timedelta(minutes=15)
@@ -86,9 +86,7 @@ class _Waiting:
 
 
 def _unfinished() -> QuerySet[DocumentVersion]:
-    return DocumentVersion.objects.filter(
-        status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED]
-    )
+    return DocumentVersion.objects.filter(status__in=UNFINISHED)
 
 
 def _in_flight() -> QuerySet[DocumentVersion]:

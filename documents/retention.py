@@ -23,6 +23,7 @@ from tenants.selectors import all_tenant_ids, current_tenant
 from . import storage
 from .generations import lock_index_writer
 from .models import (
+    UNFINISHED,
     Chunk,
     ChunkEmbedding,
     ChunkTerm,
@@ -157,7 +158,7 @@ def _purge_words(document_id: UUID) -> Mapping[str, int]:
 
 def _forget_versions(versions: QuerySet[DocumentVersion]) -> int:
     # Whoever works on one loses its lease with this, and writes nothing more.
-    versions.filter(status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED]).update(
+    versions.filter(status__in=UNFINISHED).update(
         status=VersionStatus.FAILED, failure_code=FailureCode.DELETED, failure_reason=DELETED
     )
     return versions.update(

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from demo.policy import Policy, read_policies
 from documents import services as documents
-from documents.models import Document, DocumentVersion, LifeCycle, VersionStatus
+from documents.models import UNFINISHED, Document, DocumentVersion, LifeCycle
 from tenants import services as people
 from tenants.models import Department, Role, User
 from tenants.scope import tenant_scope
@@ -54,9 +54,7 @@ def pending_versions() -> tuple[int, int]:
         with tenant_scope(tenant_of_slug(tenant["slug"])):
             versions = DocumentVersion.objects.filter(document__source_system=SOURCE)
             total += versions.count()
-            finished += versions.filter(
-                status__in=[VersionStatus.SEARCHABLE, VersionStatus.FAILED]
-            ).count()
+            finished += versions.exclude(status__in=UNFINISHED).count()
     return finished, total
 
 

@@ -26,12 +26,12 @@ from ..changes import version_changes
 from ..duplicates.findings import findings_about
 from ..effective_access import readers_once_in_force, watched_access
 from ..history import history
-from ..models import Document, DocumentVersion, Grant, VersionStatus
+from ..models import UNFINISHED, Document, DocumentVersion, Grant, VersionStatus
 from ..version_dates import change_version_date, withdraw_version
 from .bulk import ACTIONS
 from .effective import EffectiveAccessPages, Unconfirmed, check_confirmed
 from .forms import DocumentForm, GrantForm, entered_date
-from .versions import WORKING, progress_json, version_rows
+from .versions import progress_json, version_rows
 
 FIELDS_OF_SERVICE = (
     "title",
@@ -106,7 +106,7 @@ class StateFilter(admin.SimpleListFilter):
     def queryset(self, request, queryset):
         match self.value():
             case "working":
-                return queryset.filter(latest_status__in=WORKING)
+                return queryset.filter(latest_status__in=UNFINISHED)
             case "failed":
                 return queryset.filter(latest_status=VersionStatus.FAILED)
             case "nobody":

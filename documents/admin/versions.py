@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from uuid import UUID
 
 from ..ingestion.extracted import Repair
-from ..models import Document, DocumentVersion, FailureCode, VersionStatus
+from ..models import UNFINISHED, Document, DocumentVersion, FailureCode, VersionStatus
 
 _REPAIRS = {
     Repair.ENCODING: "Wrongly encoded characters were put right; look at accents and signs.",
@@ -22,7 +22,6 @@ _ADVICE = {
     FailureCode.INVALID: "Try again; if it fails once more, tell the operator.",
     FailureCode.PROCESSOR: "Try again in some minutes; if it fails once more, tell the operator.",
 }
-WORKING = (VersionStatus.RECEIVED, VersionStatus.ACCEPTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def progress_json(document: Document) -> dict[str, object]:
 
 def _row(document: Document, version: DocumentVersion) -> VersionRow:
     in_force = document.current_version_id == version.id
-    working = version.status in WORKING
+    working = version.status in UNFINISHED
     failed = version.status == VersionStatus.FAILED and not version.withdrawn_at
     return VersionRow(
         id=version.id,

@@ -13,7 +13,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.models import F, Q
 from django.utils import timezone
 
-from documents.models import DocumentVersion, VersionStatus
+from documents.models import UNFINISHED, DocumentVersion
 from tenants.scope import current_tenant_id, tenant_scope
 
 
@@ -43,7 +43,7 @@ def claim(version_id: UUID) -> Iterator[Lease | None]:
     claimed = DocumentVersion.objects.filter(
         Q(lease=None) | Q(lease_until__lt=timezone.now()),
         pk=version_id,
-        status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED],
+        status__in=UNFINISHED,
     ).update(lease=lease.token, lease_until=_until(), queued=False, attempts=F("attempts") + 1)
     if not claimed:
         yield None

@@ -32,6 +32,7 @@ from tenants.models import User
 from ..access import overseen_documents
 from ..duplicates.findings import findings_about, open_findings
 from ..models import (
+    UNFINISHED,
     Document,
     DocumentVersion,
     DuplicateFinding,
@@ -128,7 +129,7 @@ def inventory_totals(documents: QuerySet[Document]) -> Totals:
             documents=Count("pk"),
             unfit=number(Q(fit=False)),
             failed=number(Q(newest_status=VersionStatus.FAILED)),
-            working=number(Q(newest_status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED])),
+            working=number(Q(newest_status__in=UNFINISHED)),
             duplicates=number(Q(maybe_duplicate=True)),
             conflicts=number(Q(same_reference=True) | Q(same_day=True)),
             shared_references=number(Q(same_reference=True)),

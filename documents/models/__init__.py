@@ -1,6 +1,7 @@
 """Documents and their versions, who may read them, and what the indexes hold of them."""
 
 from .document import (
+    UNFINISHED,
     Document,
     DocumentVersion,
     FailureCode,
@@ -30,6 +31,7 @@ from .index import (
 from .outbox import EventKind, OutboxEvent
 
 __all__ = [
+    "UNFINISHED",
     "Chunk",
     "ChunkEmbedding",
     "ChunkTerm",

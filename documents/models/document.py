@@ -28,6 +28,10 @@ class VersionStatus(models.TextChoices):
     FAILED = "failed", "Failed"
 
 
+# There is work left to do for these.
+UNFINISHED = (VersionStatus.RECEIVED, VersionStatus.ACCEPTED)
+
+
 class FailureCode(models.TextChoices):
     ENCRYPTED = "encrypted", "Needs a password"
     DAMAGED = "damaged", "Damaged"
@@ -166,7 +170,7 @@ class DocumentVersion(TenantOwned):
             models.Index(fields=["tenant", "sha256"], name="version_by_digest"),
             models.Index(
                 fields=["lease_until"],
-                condition=Q(status__in=[VersionStatus.RECEIVED, VersionStatus.ACCEPTED]),
+                condition=Q(status__in=[*UNFINISHED]),
                 name="version_at_work",
             ),
         ]

@@ -3,11 +3,9 @@
 import logging
 import time
 
-from django.db.models import QuerySet
-
 from documents.embedding import keep_to_one_thread
 from documents.ingestion.job import ingest_version
-from documents.models import DocumentVersion, VersionStatus
+from documents.models import UNFINISHED, DocumentVersion
 from evaluation.demo_bank import bank, create_demo_bank, demo_people, pending_versions
 from tenants.commands import PreceptCommand
 from tenants.scope import tenant_scope
@@ -85,22 +83,18 @@ class Command(PreceptCommand):
         """From the end: the worker begins at the other. False when nothing waits any more."""
         for tenant in bank()["tenants"]:
             with tenant_scope(tenant_of_slug(tenant["slug"])):
-                waiting = _unfinished().filter(lease=None).order_by("-created_at").first()
-                if waiting:
-                    ingest_version(version_id=waiting.pk)
+                waiting = DocumentVersion.objects.filter(status__in=UNFINISHED, lease=None)
+                version = waiting.order_by("-created_at").first()
+                if version:
+                    ingest_version(version_id=version.pk)
                     return True
         return False
 
     def _index_here(self) -> None:
         for tenant in bank()["tenants"]:
             with tenant_scope(tenant_of_slug(tenant["slug"])):
-                for version_id in list(_unfinished().values_list("id", flat=True)):
+                unfinished = DocumentVersion.objects.filter(status__in=UNFINISHED)
+                for version_id in list(unfinished.values_list("id", flat=True)):
                     ingest_version(version_id=version_id)
             finished, total = pending_versions()
             self.say(f"Indexed {finished} of {total} document versions.")
-
-
-def _unfinished() -> QuerySet[DocumentVersion]:
-    return DocumentVersion.objects.exclude(
-        status__in=[VersionStatus.SEARCHABLE, VersionStatus.FAILED]
-    )
