@@ -80,10 +80,14 @@ class Command(PreceptCommand):
                 time.sleep(LOOK_EVERY_SECONDS)
 
     def _index_one(self) -> bool:
-        """From the end: the worker begins at the other. False when nothing waits any more."""
+        """One that nobody was handed yet, from the end: the worker begins at the other.
+
+        What was postponed is left to the dispatcher, which waits as long as it should. False when
+        there is none.
+        """
         for tenant in bank()["tenants"]:
             with tenant_scope(tenant_of_slug(tenant["slug"])):
-                waiting = DocumentVersion.objects.filter(status__in=UNFINISHED, lease=None)
+                waiting = DocumentVersion.objects.filter(status__in=UNFINISHED, lease_until=None)
                 version = waiting.order_by("-created_at").first()
                 if version:
                     ingest_version(version_id=version.pk)
