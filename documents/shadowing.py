@@ -2,6 +2,8 @@
 
 from uuid import UUID
 
+from django.db.models import Avg, Count, QuerySet
+
 from tenants.models import User
 
 from .models import Chunk, GenerationStatus, IndexGeneration, ShadowComparison
@@ -17,6 +19,11 @@ def generation_in_shadow() -> IndexGeneration | None:
         .order_by("created_at")
         .first()
     )
+
+
+def with_comparisons(generations: QuerySet[IndexGeneration]) -> QuerySet[IndexGeneration]:
+    """Each with `compared`, the live questions it was also asked, and their mean `overlap`."""
+    return generations.annotate(compared=Count("comparisons"), overlap=Avg("comparisons__overlap"))
 
 
 def compare(*, user: User, question: str) -> float | None:

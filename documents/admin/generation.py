@@ -1,12 +1,12 @@
 """Index generations: what each is made of, how far it is, what it cost. Changed by command only."""
 
 from django.contrib import admin
-from django.db.models import Avg, Count
 
 from tenants.admin_base import PreceptModelAdmin
 from tenants.models import Role
 
 from ..models import IndexGeneration
+from ..shadowing import with_comparisons
 
 
 @admin.register(IndexGeneration)
@@ -37,11 +37,7 @@ class IndexGenerationAdmin(PreceptModelAdmin):
     ]
 
     def visible_rows(self, request):
-        return (
-            super()
-            .visible_rows(request)
-            .annotate(compared=Count("comparisons"), overlap=Avg("comparisons__overlap"))
-        )
+        return with_comparisons(super().visible_rows(request))
 
     @admin.display(description="state", ordering="status")
     def state(self, generation: IndexGeneration) -> str:

@@ -46,7 +46,7 @@ def make_passages(
 
     `done` is called after each batch with the number finished. Raises EmbedderUnavailable.
     """
-    languages = languages_of(chunks, default=language)
+    languages = _languages_of(chunks, default=language)
     known = known_vectors(chunks, languages=languages, version=version, generation=generation)
     vectors = embed_chunks(chunks, embedder=pinned_embedder(generation), done=done, known=known)
     return Passages(
@@ -65,7 +65,7 @@ def make_passages(
     )
 
 
-def languages_of(chunks: Sequence[ChunkSpan], *, default: str) -> list[str]:
+def _languages_of(chunks: Sequence[ChunkSpan], *, default: str) -> list[str]:
     """Each passage's own language, among the tenant's."""
     among = current_tenant().languages
     return [detect_language(chunk.text, among=among, default=default) for chunk in chunks]

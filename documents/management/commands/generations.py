@@ -1,7 +1,6 @@
 """Index generations beside the serving one: list, build, shadow, promote, rollback, retire."""
 
 from django.core.management.base import CommandError
-from django.db.models import Avg, Count
 
 from documents.building import GenerationConflict, start_generation
 from documents.embedding import EmbedderUnavailable
@@ -10,6 +9,7 @@ from documents.ingestion.chunkings import CHUNKERS
 from documents.ingestion.publish import ValidationFailed
 from documents.models import IndexGeneration
 from documents.reindexing import promote, put_in_shadow, retire, roll_back
+from documents.shadowing import with_comparisons
 from tenants.commands import PreceptCommand
 
 ACTIONS = {
@@ -65,9 +65,7 @@ class Command(PreceptCommand):
 
 
 def _generations():
-    return IndexGeneration.objects.order_by("created_at").annotate(
-        compared=Count("comparisons"), overlap=Avg("comparisons__overlap")
-    )
+    return with_comparisons(IndexGeneration.objects.order_by("created_at"))
 
 
 def _named(name):
