@@ -85,10 +85,10 @@ def by_new_version(bank, raw, user, group, document):
         " object_key, sha256, media_type, size, status, failure_code, failure_reason, language,"
         " text_key, text_sha256, page_map, page_count, chunk_count, created_at, attempts,"
         " progress_done, progress_total, waits_for_date, queued, priority,"
-        " structure_key, page_labels, recognised_pages)"
+        " structure_key, page_labels, recognised_pages, repairs)"
         " SELECT gen_random_uuid(), tenant_id, id, 2, '', 'k', 's', 'application/pdf', 1,"
         " 'accepted', '', '', '', '', '', '[]', 1, 0, now(), 0, 0, 0, false, false, 0,"
-        " '', '{}', '[]'"
+        " '', '{}', '[]', '[]'"
         " FROM documents_document WHERE id = %s",
         [document.id],
     )

@@ -16,7 +16,7 @@ from tests.bank import Bank
 QUESTION = "How many days of annual leave do I have?"
 OLD, NEW = "Annual leave allowance is 25 days.", "Annual leave allowance is 27 days."
 # Somebody asks before and after each of these, outside of the change's own transactions.
-STEPS = ["extract", "accept", "embed_chunks", "publish"]
+STEPS = ["extract", "accept", "make_passages", "publish"]
 
 
 @pytest.mark.parametrize("policy", list(SupersedePolicy))
