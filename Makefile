@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench clean clean-data chromium tesseract
+.PHONY: help run test lint bench clean clean-data chromium readers
 MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
@@ -28,7 +28,7 @@ help: ## Show this list
 run: $(BASE) ## Start Precept with its database and, on first start, the demo bank
 	@exec $(PY) -m config.run
 
-test: $(DEV) chromium tesseract ## Run the tests (ARGS='-k words' selects)
+test: $(DEV) chromium readers ## Run the tests (ARGS='-k words' selects)
 	@export PRECEPT_DATA_DIR=$(TEST_DATA)
 	trap '$(DATABASE) stop --quiet' EXIT
 	$(PY) -m pytest $(ARGS)
@@ -132,8 +132,9 @@ chromium:
 	command -v chromium >/dev/null ||
 		echo "Chromium is not installed, so the browser tests cannot run. As root: apt-get install chromium" >&2
 
-# Without it the tests of text recognition are skipped, with that reason.
-tesseract:
+# Without them the tests of text recognition and of old Word documents are skipped, with that reason.
+readers:
 	@$(APT)
 	command -v tesseract >/dev/null || [ -z "$${CI:-}" ] ||
 		apt_install tesseract-ocr tesseract-ocr-eng tesseract-ocr-nld tesseract-ocr-fra tesseract-ocr-deu || true
+	command -v soffice >/dev/null || [ -z "$${CI:-}" ] || apt_install libreoffice-writer-nogui || true

@@ -20,6 +20,7 @@ from answers.models import (
 )
 from answers.services import record_attempt
 from documents.ingestion.headings import section_at
+from documents.ingestion.templates import section_name
 
 from .counting import count_out_sources
 from .errors import PermitRefused, SourcesChanged
@@ -129,7 +130,7 @@ def _citation(claim: Claim, number: int, source: Evidence, quote: GroundedQuote)
         version_id=source.version_id,
         chunk_id_cited=source.chunk_id,
         page=source.page,
-        section=section[:300],
+        section=section_name(section)[:300],
         start=quote.start,
         end=quote.end,
         quote=quote.quote,

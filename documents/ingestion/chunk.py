@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from documents.ingestion.extracted import ExtractedText, PageSpan
 from documents.ingestion.headings import heading_lines
 from documents.ingestion.sentences import sentences
+from documents.ingestion.templates import section_name
 
 # The last part of a window in which a sentence end is preferred over a full window.
 _TAIL_SHARE = 0.2
@@ -75,7 +76,9 @@ def split(
             chunks.append(
                 ChunkSpan(
                     ordinal=len(chunks),
-                    section=_section_at(headings, extracted.text, max(start, new_from)),
+                    section=section_name(
+                        _section_at(headings, extracted.text, max(start, new_from))
+                    ),
                     page=page.page,
                     start=start,
                     end=end,

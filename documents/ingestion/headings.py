@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from documents.ingestion.templates import canonical_name
+
 _MAX_WORDS = 12
 _MAX_CHARACTERS = 100
 
@@ -39,9 +41,12 @@ def is_heading(line: str, *, previous: str | None, following: str | None) -> boo
     """Whether a line stands as a heading between its neighbours (None or "" = none there).
 
     Numbered ("3.2 Carry-over"), named ("Artikel 4 – Toepassing"), capitals, title case, or a
-    short line in sentence case between a finished sentence and text.
+    short line in sentence case between a finished sentence and text. A question that a template
+    fixes ("What are the costs?") always is one.
     """
     line = line.strip()
+    if canonical_name(line):
+        return True
     if not line or len(line) > _MAX_CHARACTERS or len(line.split()) > _MAX_WORDS:
         return False
     if following and following.lstrip()[:1].islower():

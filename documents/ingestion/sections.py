@@ -17,6 +17,7 @@ from documents.ingestion.extracted import Block, BlockKind, ExtractedText, PageS
 from documents.ingestion.headings import heading_lines
 from documents.ingestion.sentences import blocks as blocks_by_form
 from documents.ingestion.sentences import sentences
+from documents.ingestion.templates import section_name
 
 PATH_SEPARATOR = " › "
 _LONGEST_CONTEXT = 600
@@ -77,7 +78,7 @@ def split_sections(extracted: ExtractedText, *, max_words: int = 250) -> list[Ch
             chunks.append(
                 ChunkSpan(
                     ordinal=len(chunks),
-                    section=section.path[-1] if section.path else "",
+                    section=section_name(section.path[-1]) if section.path else "",
                     page=section.page,
                     start=start,
                     end=end,

@@ -19,12 +19,13 @@ from pathlib import Path
 
 from documents.ingestion.extracted import ExtractionFailed, FailureCode
 from documents.ingestion.extraction import confine, pdf, wire  # noqa: F401 (loaded before the fork)
-from documents.ingestion.extraction.read import Options, needs_programs, read
+from documents.ingestion.extraction.read import Options, needs_of, read
 
 _CODE = Path(__file__).resolve().parents[2]
 _PROGRAMS_AND_FONTS = [
     *map(Path, (sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", "/opt")),
-    *map(Path, ("/etc/ld.so.cache", "/etc/fonts", "/etc/libreoffice", "/etc/mime.types")),
+    *map(Path, ("/etc/ld.so.cache", "/etc/fonts", "/etc/mime.types")),
+    *map(Path, ("/etc/libreoffice", "/var/spool/libreoffice")),
     *map(Path, ("/etc/localtime", "/dev/urandom", "/dev/random", "/proc/self", _CODE)),
 ]
 
@@ -106,8 +107,8 @@ def _be_the_child(data: bytes, header: dict, scratch: Path, result: int) -> None
             memory=limits["memory"], cpu_seconds=limits["cpu_seconds"], file_size=limits["output"]
         )
         options = Options(**header["options"])
-        needs = needs_programs(data, options)
-        confine.forbid_calls(programs=needs.any, local_sockets=needs.local_sockets)
+        needs = needs_of(data, options)
+        confine.forbid_calls(programs=needs.programs, threads=needs.threads)
         _write_all(result, _outcome(data, options))
     finally:
         os._exit(0)

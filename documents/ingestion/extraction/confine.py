@@ -2,12 +2,14 @@
 
 Four fences, each of which holds when another is not to be had: no network (a namespace of its own),
 no files but programs and a scratch folder (Landlock), no sockets and, but for those who need them,
-no other programs (seccomp), and bounds on memory, processor time and what is written (rlimits).
+no threads and no other programs (seccomp), and bounds on memory, processor time and what is written
+(rlimits).
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import platform
 import resource
@@ -19,7 +21,7 @@ from pathlib import Path
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
-_CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
+_CLONE_NEWUSER, _CLONE_NEWNET, _CLONE_THREAD = 0x10000000, 0x40000000, 0x00010000
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_FILTER = 1, 38, 22, 2
 
 
@@ -30,12 +32,14 @@ class _Machine:
     audit_arch: int
     socket: int
     others: tuple[int, ...]  # io_uring_setup, ptrace, process_vm_readv and _writev
-    programs: tuple[int, ...]  # fork, vfork, clone, clone3, execve, execveat
+    clone: int
+    clone3: int
+    programs: tuple[int, ...]  # fork, vfork, execve, execveat
 
 
 _MACHINES = {
-    "x86_64": _Machine(0xC000003E, 41, (425, 101, 310, 311), (57, 58, 56, 435, 59, 322)),
-    "aarch64": _Machine(0xC00000B7, 198, (425, 117, 270, 271), (220, 435, 221, 281)),
+    "x86_64": _Machine(0xC000003E, 41, (425, 101, 310, 311), 56, 435, (57, 58, 59, 322)),
+    "aarch64": _Machine(0xC00000B7, 198, (425, 117, 270, 271), 220, 435, (221, 281)),
 }
 
 
@@ -106,36 +110,40 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
 # --- System calls ---------------------------------------------------------------------------------
 
 
-def forbid_calls(*, programs: bool, local_sockets: bool) -> bool:
-    """Refuse sockets and looking into other processes; starting programs too, unless allowed.
+def forbid_calls(*, programs: bool = False, threads: bool = False) -> bool:
+    """Refuse sockets and looking into other processes; starting programs or threads too, unless allowed.
 
-    `local_sockets` leaves those within this machine's file system (LibreOffice cannot do without).
     False on a processor whose numbers are not known here, or where the system forbids it.
     """
     machine = _MACHINES.get(platform.machine())
     if machine is None:
         return False
-    denied = list(machine.others) if programs else [*machine.others, *machine.programs]
-    if not local_sockets:
-        denied.append(machine.socket)
-    code = _filter(machine, denied, local_sockets=local_sockets)
+    code = _filter(machine, programs=programs, threads=threads)
     buffer = ctypes.create_string_buffer(code)
     program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer))
     _forbid_new_privileges()
     return _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_FILTER, program, 0, 0) == 0
 
 
-def _filter(machine: _Machine, denied: list[int], *, local_sockets: bool) -> bytes:
+def _filter(machine: _Machine, *, programs: bool, threads: bool) -> bytes:
     """A BPF program over `struct seccomp_data`: number at 0, architecture at 4, arguments from 16."""
-    load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
-    deny, allow = 0x00050000 | 1, 0x7FFF0000  # EPERM
+    load, equal, at_least, has, give = 0x20, 0x15, 0x35, 0x45, 0x06
+    allow, deny, unknown = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
     program = [(load, 0, 0, 4), (equal, 1, 0, machine.audit_arch), (give, 0, 0, deny)]
     program += [(load, 0, 0, 0), (at_least, 0, 1, 0x40000000), (give, 0, 0, deny)]
+    denied = [machine.socket, *machine.others]
+    if not programs:
+        denied += machine.programs
+        if threads:
+            # The flags of clone3 lie in memory, which a filter cannot read: libc falls back to clone.
+            program += [(equal, 0, 1, machine.clone3), (give, 0, 0, unknown)]
+        else:
+            denied += [machine.clone, machine.clone3]
     for number in denied:
         program += [(equal, 0, 1, number), (give, 0, 0, deny)]
-    if local_sockets:
-        program += [(equal, 0, 3, machine.socket), (load, 0, 0, 16)]
-        program += [(equal, 1, 0, 1), (give, 0, 0, deny)]  # AF_UNIX
+    if threads and not programs:
+        program += [(equal, 0, 3, machine.clone), (load, 0, 0, 16)]
+        program += [(has, 1, 0, _CLONE_THREAD), (give, 0, 0, deny)]
     program.append((give, 0, 0, allow))
     return b"".join(struct.pack("HBBI", *instruction) for instruction in program)
 

@@ -31,20 +31,18 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Whether a file's reader starts other programs, and whether these talk to one another."""
+    """Whether a file's reader starts other programs (tesseract), or threads (LibreOffice)."""
 
-    any: bool = False
-    local_sockets: bool = False
+    programs: bool = False
+    threads: bool = False
 
 
-def needs_programs(data: bytes, options: Options) -> Needs:
+def needs_of(data: bytes, options: Options) -> Needs:
     try:
         kind = sniff(data)
     except ExtractionFailed:
         return Needs()
-    if kind is Kind.DOC:
-        return Needs(any=True, local_sockets=True)
-    return Needs(any=kind is Kind.PDF and options.ocr)
+    return Needs(programs=kind is Kind.PDF and options.ocr, threads=kind is Kind.DOC)
 
 
 def read(data: bytes, options: Options) -> ExtractedText:

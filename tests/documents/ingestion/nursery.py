@@ -4,7 +4,7 @@ Reads a line of JSON for each worker and writes one about its end. Not part of t
 kills is put into the forked child from outside.
 
     {"tenant": ID, "version": ID, "kill": null | "worker" | "parser" | "backend" | "postmaster",
-     "at": N, "postmaster": PID}        the Nth statement, or for "parser" after N tenths of the file
+     "at": N, "postmaster": PID}        the Nth statement; for "parser" see `send_and_kill`
     {"status": exit code or -signal, "statements": N, "killed": readers killed}
 """
 
@@ -15,6 +15,9 @@ import os
 import signal
 import struct
 import sys
+import time
+from contextlib import suppress
+from pathlib import Path
 
 import django
 
@@ -51,20 +54,37 @@ def run(order: dict) -> None:
 
     send = sandbox.wire.send
 
-    def send_a_part_and_kill(stream, header, body):
-        """The reader and whatever it forked die with a part of the file, at the end with all of it."""
+    def send_and_kill(stream, header, body):
+        """The reader dies with N fifths of the file, from 6 on inside its reading of all of it."""
         sandbox.wire.send = send
         whole = io.BytesIO()
         send(whole, header, body)
-        stream.write(whole.getvalue()[: len(whole.getvalue()) * order["at"] // 10])
+        stream.write(whole.getvalue()[: len(whole.getvalue()) * order["at"] // 5])
         stream.flush()
+        if order["at"] > 5:
+            wait_for_work(sandbox._nursery.pid, ticks=order["at"] - 6)
         os.killpg(sandbox._nursery.pid, signal.SIGKILL)
         count(1)
 
     if order["kill"] == "parser":
-        sandbox.wire.send = send_a_part_and_kill
+        sandbox.wire.send = send_and_kill
     with connection.execute_wrapper(on_statement):
         ingest_version(order["tenant"], order["version"])
+
+
+def wait_for_work(nursery: int, *, ticks: int) -> None:
+    """Until its child has used that much processor time, or has come and gone (perhaps unseen)."""
+    seen, until = False, time.monotonic() + 5
+    while time.monotonic() < until:
+        children = Path(f"/proc/{nursery}/task/{nursery}/children").read_text().split()
+        if not children and seen:
+            return
+        for child in children:
+            seen = True
+            with suppress(FileNotFoundError, ProcessLookupError):
+                fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+                if int(fields[11]) + int(fields[12]) >= ticks:  # user and system time
+                    return
 
 
 def say(line: str) -> None:

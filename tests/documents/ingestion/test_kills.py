@@ -174,7 +174,7 @@ def test_a_worker_killed_at_any_statement_leaves_the_state_of_one_that_was_not(w
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_a_reader_killed_at_any_part_of_the_file_is_replaced_in_the_same_job(ward, point):
+def test_a_reader_killed_while_it_gets_or_reads_the_file_is_replaced_in_the_same_job(ward, point):
     bank, version = ward.admit()
     ended = ward.nursery.work(bank, version, kill="parser", at=point)
     assert (ended["status"], ended["killed"]) == (0, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -18,20 +19,21 @@ from tests.pdf import make_pdf
 
 RULE = "Annual leave allowance is 25 days."
 PROBE = """
-import os, socket, subprocess, sys
+import json, os, socket, subprocess, sys, threading
 from pathlib import Path
 from documents.ingestion.extraction import confine
 from documents.ingestion.extraction.__main__ import _PROGRAMS_AND_FONTS
 scratch, secret = Path(sys.argv[1]), sys.argv[2]
 confine.keep_only_files(readable=_PROGRAMS_AND_FONTS, writable=[scratch, Path("/dev/null")])
-confine.forbid_calls(programs=False, local_sockets=False)
+confine.forbid_calls(**json.loads(sys.argv[3]))
 def attempt(name, act):
     try: act()
-    except OSError: print(name, "refused")
+    except (OSError, RuntimeError): print(name, "refused")
     else: print(name, "done")
 attempt("write", lambda: (scratch / "x").write_text("x"))
 attempt("socket", lambda: socket.socket())
 attempt("local socket", lambda: socket.socket(socket.AF_UNIX))
+attempt("thread", lambda: threading.Thread(target=lambda: None).start())
 attempt("program", lambda: os.execv("/bin/true", ["true"]) if os.fork() == 0 else None)
 attempt("secret", lambda: open(secret).read())
 attempt("environment", lambda: open(f"/proc/{os.getppid()}/environ").read())
@@ -44,26 +46,26 @@ def fresh():
     sandbox.close()
 
 
-def test_the_reader_opens_no_socket_no_secret_and_starts_no_program(tmp_path):
+@pytest.mark.parametrize(
+    ("needs", "allowed"), [({}, set()), ({"threads": True}, {"thread"})], ids=["most", "DOC"]
+)
+def test_the_reader_opens_no_socket_no_secret_and_starts_no_program(tmp_path, needs, allowed):
     secret = tmp_path / "secret"
     secret.write_text("database password")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     probe = subprocess.run(
-        [sys.executable, "-c", PROBE, str(scratch), str(secret)],
+        [sys.executable, "-c", PROBE, str(scratch), str(secret), json.dumps(needs)],
         cwd=settings.BASE_DIR,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert probe.stdout.splitlines() == [
-        "write done",
-        "socket refused",
-        "local socket refused",
-        "program refused",
-        "secret refused",
-        "environment refused",
-    ]
+    told = dict(line.rsplit(" ", 1) for line in probe.stdout.splitlines())
+    attempts = ("socket", "local socket", "thread", "program", "secret", "environment")
+    assert told == {"write": "done"} | {
+        name: "done" if name in allowed else "refused" for name in attempts
+    }
 
 
 def test_the_reader_knows_nothing_of_the_environment_it_was_started_from(monkeypatch):
