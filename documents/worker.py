@@ -5,13 +5,13 @@ import os
 from django.conf import settings
 from django_q.signals import post_spawn
 
-from .embedding import keep_to_one_thread
+from . import embedding
 
 
 def give_way(**_) -> None:
-    """A lower priority for the processor, and one thread for passages."""
+    """A lower priority for the processor, and embedding in the time that others leave."""
     os.nice(settings.WORKER_NICENESS)
-    keep_to_one_thread()
+    embedding.give_way()
 
 
 post_spawn.connect(give_way, dispatch_uid="precept.worker")

