@@ -28,10 +28,10 @@ help: ## Show this list
 run: $(BASE) ## Start Precept with its database and, on first start, the demo bank
 	@exec $(PY) -m config.run
 
-test: $(DEV) chromium readers ## Run the tests (ARGS='-k words' selects)
+test: $(DEV) chromium readers ## Run the tests, two files at a time (ARGS='-k words' selects, one at a time)
 	@export PRECEPT_DATA_DIR=$(TEST_DATA)
 	trap '$(DATABASE) stop --quiet' EXIT
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest $(or $(ARGS),-n 2 --dist loadfile)
 
 lint: $(DEV) ## Check style, imports between rooms, settings, migrations and the API description
 	@export PRECEPT_DATA_DIR=$(TEST_DATA)
