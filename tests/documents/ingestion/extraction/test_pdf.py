@@ -157,6 +157,14 @@ def test_a_book_keeps_its_page_numbers_and_loses_its_nuls() -> None:
 
 
 @with_samples
+def test_a_glyph_is_the_character_its_embedded_font_says() -> None:
+    """By its number alone the slash of this font would be an equals sign."""
+    text = extract_pdf((SAMPLES / "GeoTopo-komprimiert.pdf").read_bytes()).text
+    assert "Deck(Y/X)" in text
+    assert "Deck(Y=X)" not in text
+
+
+@with_samples
 @pytest.mark.parametrize(
     ("name", "code"),
     [
