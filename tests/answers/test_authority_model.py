@@ -3,6 +3,7 @@
 PRECEPT_MODEL_DEPTH (2) is how many changes a history may hold: 519 histories; with 3, 7,379.
 """
 
+import gc
 import itertools
 import multiprocessing
 import os
@@ -80,6 +81,7 @@ def test_every_interleaving_of_decisions_and_changes_agrees_with_the_model(bank,
         shared, casts, versions = _prepare(len(todo), raw_sql)
     plays = list(zip(todo, casts, strict=True))
     connections.close_all()  # nothing may be shared with the processes
+    gc.collect()  # nor be ended in them: what earlier tests left would write into their connections
     with multiprocessing.get_context("fork").Pool(2) as halves:
         played = halves.starmap(
             _play_all, [(bank, plays[first::2], shared, versions) for first in (0, 1)]
