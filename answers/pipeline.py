@@ -44,16 +44,20 @@ def default_generator(generation: IndexGeneration | None = None) -> Generator:
 
 
 def answer_question(
-    *, answer: Answer, generator: Generator | None = None
+    *,
+    answer: Answer,
+    generator: Generator | None = None,
+    generation: IndexGeneration | None = None,
 ) -> Iterator[Status | Finished]:
     """Run a started attempt to its one outcome, yielding its stages.
 
+    `generation`: search in this one and not in the one that serves.
     Whatever happens, the attempt ends exactly once and leaves one audit record: closing the
     iterator early ends it as interrupted, an unforeseen error as unavailable.
     """
-    run = _Run(answer, chooses_generator=generator is None)
+    run = _Run(answer, generation, chooses_generator=generator is None)
     try:
-        run.use(generator or default_generator())
+        run.use(generator or default_generator(generation))
         for attempt in range(1, MAX_ATTEMPTS + 1):
             answer.attempt = attempt
             try:
@@ -88,8 +92,11 @@ def answer_question(
 class _Run:
     """One question's attempts: what they share, and the bookkeeping around the steps."""
 
-    def __init__(self, answer: Answer, *, chooses_generator: bool):
+    def __init__(
+        self, answer: Answer, generation: IndexGeneration | None, *, chooses_generator: bool
+    ):
         self.answer = answer
+        self.generation = generation
         self.chooses_generator = chooses_generator
         self.released = False
         self.timings: dict[str, int] = {}
@@ -108,7 +115,7 @@ class _Run:
 
         yield from self.reach(Stage.SEARCHING)
         with self.timed("search"):
-            found = search(user=answer.user, question=answer.question)
+            found = search(user=answer.user, question=answer.question, generation=self.generation)
         cosines = {candidate.chunk_id: candidate.cosine for candidate in found.candidates}
         if self.chooses_generator:
             # Another generation may have begun to serve since the attempt began: similarities of

@@ -20,6 +20,7 @@ import structlog
 from django.conf import settings
 from django.db import connection
 
+from documents.models import IndexGeneration
 from tenants.camel_case import camel, rename_keys
 from tenants.models import User
 from tenants.scope import tenant_scope
@@ -73,11 +74,17 @@ class Place:
 
 
 def answer_to_the_end(
-    *, user: User, started: Started, generator: Generator | None = None
+    *,
+    user: User,
+    started: Started,
+    generator: Generator | None = None,
+    generation: IndexGeneration | None = None,
 ) -> AnswerView:
     """Run (or follow) the attempt in this thread and return what its asker may see."""
     if started.is_new:
-        progress = answer_question(answer=started.answer, generator=generator)
+        progress = answer_question(
+            answer=started.answer, generator=generator, generation=generation
+        )
     else:
         progress = _follow(started.answer, user.tenant_id, Place())
     for _ in progress:

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from audit.services import record_action
 from tenants.scope import current_tenant_id
+from tenants.selectors import NotFound
 
 from .embedding import Embedder, EmbedderUnavailable, get_embedder
 from .ingestion.chunkings import chunker
@@ -100,6 +101,14 @@ def create_generation(
         },
     )
     return generation
+
+
+def generation_named(name: str) -> IndexGeneration:
+    """Raises NotFound."""
+    found = IndexGeneration.objects.filter(name=name).first()
+    if found is None:
+        raise NotFound(f"There is no generation named {name}. See: manage.py generations list.")
+    return found
 
 
 def pinned_embedder(generation: IndexGeneration) -> Embedder:

@@ -15,7 +15,7 @@ from answers.selectors import AnswerView
 from answers.transport import answer_to_the_end
 from audit.services import record_action
 from documents.access import readable_documents
-from documents.models import DocumentVersion
+from documents.models import DocumentVersion, IndexGeneration
 from documents.selectors import version_text
 
 from .judging import Given, Judgement, judge, share
@@ -25,18 +25,21 @@ from .models import CaseState, EvalCase, EvalResult, EvalRun
 def run_evaluation(
     *,
     generator: Generator | None = None,
+    generation: IndexGeneration | None = None,
     keys: list[str] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> EvalRun:
-    """Run the active cases. Answers are marked as evaluation and shown to nobody."""
-    generator = generator or default_generator()
+    """Run the active cases. Answers are marked as evaluation and shown to nobody.
+
+    `generation`: through this one, which need not serve.
+    """
     cases = EvalCase.objects.filter(state=CaseState.ACTIVE).select_related("as_user")
     if keys:
         cases = cases.filter(key__in=keys)
-    run = EvalRun.objects.create(generator=generator.name)
+    run = EvalRun.objects.create(generator=(generator or default_generator(generation)).name)
     judged: list[tuple[EvalCase, AnswerView, Judgement]] = []
     for done, case in enumerate(cases, start=1):
-        judged.append(_run_case(run, case, generator))
+        judged.append(_run_case(run, case, generator, generation))
         progress(done, len(cases))
     run.measures = _measures(judged)
     run.finished_at = timezone.now()
@@ -51,7 +54,10 @@ def run_evaluation(
 
 
 def _run_case(
-    run: EvalRun, case: EvalCase, generator: Generator
+    run: EvalRun,
+    case: EvalCase,
+    generator: Generator | None,
+    generation: IndexGeneration | None,
 ) -> tuple[EvalCase, AnswerView, Judgement]:
     started = answering.start_answer(
         user=case.as_user,
@@ -60,7 +66,9 @@ def _run_case(
         language=case.language,
         purpose=Purpose.EVALUATION,
     )
-    view = answer_to_the_end(user=case.as_user, started=started, generator=generator)
+    view = answer_to_the_end(
+        user=case.as_user, started=started, generator=generator, generation=generation
+    )
     judgement = judge(case=case, given=_given(view), unreadable=_unreadable(view.answer))
     EvalResult.objects.create(
         run=run,

@@ -5,6 +5,9 @@ import pytest
 from answers.models import Answer
 from answers.selectors import own_answers
 from audit.models import AuditRecord
+from documents.building import start_generation
+from documents.generations import serving_generation
+from documents.tasks import build_generation
 from evaluation.cases import create_case
 from evaluation.judging import Given, holds, judge
 from evaluation.models import CaseState, EvalResult
@@ -65,6 +68,19 @@ def test_a_case_that_is_not_active_is_not_run(bank, case):
     case(state=CaseState.DRAFT)
     with bank.scope():
         assert run_evaluation().measures["cases"] == 0
+
+
+def test_cases_run_through_a_candidate_while_another_generation_serves(bank, case):
+    case()
+    with bank.scope():
+        candidate = start_generation(name="second", embedder="use-multilingual")
+        build_generation(str(bank.tenant.id), str(candidate.pk))
+        run = run_evaluation(generation=candidate)
+        [answer] = Answer.objects.all()
+        assert serving_generation().pk != candidate.pk
+    assert run.measures["passed"] == 1
+    assert answer.generation_id_used == candidate.pk
+    assert answer.model == "extractive-2"  # not that which compares by the serving embedder
 
 
 def test_a_document_without_right_is_a_violation_whatever_the_answer(case, bank):

@@ -1,5 +1,6 @@
 """Run the active evaluation cases and report; fails when a case fails."""
 
+from documents.generations import generation_named
 from evaluation.models import EvalResult
 from evaluation.runs import run_evaluation
 from tenants.commands import PreceptCommand
@@ -10,6 +11,7 @@ class Command(PreceptCommand):
 
     def add_command_arguments(self, parser):
         parser.add_argument("--case", action="append", help="key of a case; may be repeated")
+        parser.add_argument("--generation", help="name of a candidate to run them through")
         parser.add_argument(
             "--at-least",
             type=float,
@@ -17,8 +19,12 @@ class Command(PreceptCommand):
             help="share of cases that must pass (default: all); violations always fail",
         )
 
-    def run(self, *, case, at_least, **options):
-        run = run_evaluation(keys=case, progress=self._progress)
+    def run(self, *, case, at_least, generation, **options):
+        run = run_evaluation(
+            keys=case,
+            generation=generation and generation_named(generation),
+            progress=self._progress,
+        )
         failures = EvalResult.objects.filter(run=run, passed=False).select_related("case")
         self.ok = (
             run.measures["violations"] == 0
