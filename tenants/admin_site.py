@@ -16,7 +16,7 @@ from .models import Role
 from .selectors import names_of_people
 
 # The front page follows what people come to do, not the rooms of the code.
-SECTIONS = ("Documents", "People", "Answers", "Oversight")
+SECTIONS = ("Documents", "People", "Sign-in", "Answers", "Oversight")
 
 
 class PreceptAdminSite(admin.AdminSite):

@@ -8,6 +8,8 @@ from django.contrib.auth.hashers import make_password
 from rest_framework import authentication, exceptions, permissions
 
 from . import selectors, services
+from .identity.selectors import is_break_glass, may_use_password
+from .identity.services import record_refusal, record_sign_in
 from .models import ApiToken, TokenUse, User
 from .scope import ScopeConflict, tenant_scope
 
@@ -26,8 +28,15 @@ class EmailBackend(ModelBackend):
         with tenant_scope(tenant_id):
             user = User.objects.filter(email__iexact=email).first()
             right = user is not None and user.check_password(password)
-        if not right or not self.user_can_authenticate(user):
-            return None
+            if not right or not self.user_can_authenticate(user):
+                if user is not None:
+                    record_refusal(code="password", how="password", user=user)
+                return None
+            if not may_use_password(user):
+                record_refusal(code="passwords_off", how="password", user=user)
+                return None
+            how = "break_glass" if is_break_glass(user) else "password"
+            record_sign_in(user=user, how=how)
         request.enter_tenant(tenant_id)
         return user
 

@@ -150,6 +150,7 @@ class RoleAssignment(TenantOwned):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="role_assignments")
     role = models.CharField(max_length=32, choices=Role)
     department = models.ForeignKey(Department, on_delete=models.CASCADE, null=True, blank=True)
+    source = models.CharField(max_length=32, choices=GroupSource, default=GroupSource.LOCAL)
 
     class Meta:
         constraints = [

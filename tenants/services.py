@@ -198,9 +198,13 @@ def set_roles(
         raise ValidationError(
             "You cannot take your own administrator role away; ask another administrator."
         )
-    RoleAssignment.objects.filter(user=user).delete()
-    for role, department in roles:
-        RoleAssignment.objects.create(user=user, role=role, department=department)
+    wanted = {(role, department and department.pk): department for role, department in roles}
+    held = {(row.role, row.department_id): row.pk for row in user.role_assignments.all()}
+    gone = [key for what, key in held.items() if what not in wanted]
+    RoleAssignment.objects.filter(pk__in=gone).delete()
+    for (role, key), department in wanted.items():
+        if (role, key) not in held:  # one that an identity provider gave stays its to take away
+            RoleAssignment.objects.create(user=user, role=role, department=department)
     record_action(
         action="user.roles_set",
         actor=actor and actor.id,

@@ -1,6 +1,6 @@
 """Only these of allauth's routes exist: accounts are made by administrators, not by visitors."""
 
-from django.urls import path
+from django.urls import include, path
 
 from . import views
 
@@ -8,4 +8,5 @@ urlpatterns = [
     path("accounts/login/", views.SignInView.as_view(), name="account_login"),
     path("accounts/logout/", views.SignOutView.as_view(), name="account_logout"),
     path("accounts/password/", views.ChangePasswordView.as_view(), name="account_change_password"),
+    path("", include("tenants.identity.urls")),
 ]

@@ -59,6 +59,9 @@ PAGES: dict[str, dict[str, Rule]] = {
     "tenants_department": page(listed="ts", add="ts", change="t/s", delete="t/s", history="t"),
     "tenants_apitoken": page(listed="ts", add="ts", change="t/s", history="t"),
     "tenants_tenant": page(listed="ts", change="t/s", history="t"),
+    "identity_identityprovider": page(listed="ts", add="ts", change="t/s", history="t"),
+    "identity_emaildomain": page(listed="ts", add="ts", change="t/s", delete="t/s", history="t"),
+    "identity_signinpolicy": page(listed="ts", change="t/s", history="t"),
     "answers_answer": page(listed="rots", change="rot/s", history="ot"),
     "answers_reviewitem": page(listed="rs", change="r/s"),
     "answers_feedback": page(listed="rs", change="r/s"),
@@ -122,6 +125,10 @@ URLS: dict[str, dict[str, str]] = {
     "documents/": {"GET": SIGNED_IN},
     "sources/<uuid:document_id>/versions/<int:number>/": {"GET": READERS},
     "accounts/login/": {"GET": EVERYBODY},
+    "sign-in/": {"GET": EVERYBODY, "POST": EVERYBODY},
+    "sign-in/callback/": {"GET": EVERYBODY},
+    "sign-in/<uuid:provider_id>/": {"GET": "acrohfts/lv"},  # one that is not in use
+    "sign-in/<uuid:provider_id>/try/": {"GET": "t/acrohfs"},
     "accounts/logout/": {"GET": EVERYBODY},
     "accounts/password/": {"GET": SIGNED_IN},
     "admin/": {"GET": STAFF},
@@ -131,7 +138,7 @@ URLS: dict[str, dict[str, str]] = {
     "admin/password_change/done/": {"GET": STAFF},
     "admin/autocomplete/": {"GET": ""},  # opens for a field that the page offers; see its tests
     "admin/jsi18n/": {"GET": STAFF},
-    "admin/^(?P<app_label>audit|tenants|documents|answers|evaluation)/$": {"GET": STAFF},
+    "admin/^(?P<app_label>audit|tenants|identity|documents|answers|evaluation)/$": {"GET": STAFF},
     "admin/(?P<url>.*)$": {"GET": f"/{STAFF}"},
     "admin/audit/auditrecord/verify/": {"POST": "ots"},
     "admin/documents/document/<path:object_id>/versions.json": {"GET": "oht/rfs"},
@@ -144,11 +151,14 @@ URLS: dict[str, dict[str, str]] = {
     "admin/documents/document/readable-by/<uuid:user_id>/": {"GET": "ohft/rs"},
     "admin/answers/answer/<path:object_id>/explanation/": {"GET": "ot/rhfs"},
     "admin/tenants/apitoken/<path:object_id>/revoke/": {"POST": "t/rohfs"},
+    "admin/identity/identityprovider/<path:object_id>/switch-<str:way>/": {"POST": "t/rohfs"},
+    "admin/identity/emaildomain/<path:object_id>/prove/": {"POST": "t/rohfs"},
 }
 # Whoever can run a command is the operator. "tenant": acts in the one that --tenant names, and
 # refuses without; "object": finds the tenant by the person or object; "all": concerns every tenant.
 COMMANDS: dict[str, str] = {
     "add_to_group": "object",
+    "allow_link": "object",
     "ask": "object",
     "create_group": "tenant",
     "create_tenant": "all",
@@ -167,6 +177,7 @@ COMMANDS: dict[str, str] = {
     "purge": "tenant",
     "reindex": "tenant",
     "remove_from_group": "object",
+    "reseal_secrets": "all",
     "revoke": "object",
     "run_evaluation": "tenant",
     "set_life_cycle": "object",

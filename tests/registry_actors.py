@@ -15,6 +15,8 @@ from documents.models import Document
 from evaluation.cases import create_case
 from evaluation.models import EvalRun
 from tenants import services as people
+from tenants.identity.models import IdentityProvider, SignInPolicy
+from tenants.identity.services import name_domain, save_provider
 from tenants.models import Role, User
 from tests.bank import Bank
 
@@ -76,6 +78,13 @@ class Cast:
                 key="case", question="?", as_user=asker, expected_outcome="answered", kind="fact"
             )
             EvalRun.objects.create(generator="none")
+            provider = save_provider(
+                provider=IdentityProvider(
+                    name="Login", issuer="https://127.0.0.1:1", client_id="precept"
+                )
+            )
+            name_domain(domain=f"{self.bank.tenant.slug}.example")
+            SignInPolicy.objects.create()
             spare_token, _ = people.issue_token(user=asker)
             self.ids = {"document_id": str(document.pk), "answer_id": str(view.answer.pk)}
             self.ids |= {"documents_document": str(document.pk), "tenants_group": str(group.pk)}
@@ -83,6 +92,7 @@ class Cast:
             self.ids |= {"documents_documentversion": str(document.current_version_id)}
             self.ids |= {"tenants_user": str(asker.pk)}
             self.ids |= {"tenants_apitoken": str(spare_token.pk)}  # one that nobody here uses
+            self.ids |= {"provider_id": str(provider.pk)}
             self.ids |= {"user_id": str(asker.pk), "group_id": str(group.pk)}
             self.ids["request_id"] = Answer.objects.get(pk=view.answer.pk).request_id
 

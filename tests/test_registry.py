@@ -49,10 +49,10 @@ RULES: dict[tuple[str, str], Rule] = {
 # Addresses written as a regular expression, and one that it matches.
 SPELLED = {
     "^v1/": "v1/secrets/42",
-    "admin/^(?P<app_label>audit|tenants|documents|answers|evaluation)/$": "admin/documents/",
+    "admin/^(?P<app_label>audit|tenants|identity|documents|answers|evaluation)/$": "admin/documents/",
     "admin/(?P<url>.*)$": "admin/secrets/",
 }
-WORDS = {"what": "retry", "number": "1", "page": "1"}
+WORDS = {"what": "retry", "way": "off", "number": "1", "page": "1"}
 
 
 class World:
@@ -102,7 +102,7 @@ def verdict(response) -> str:
 def expected(rule: Rule, letter: str) -> str:
     if letter in rule.opens_for:
         return "opens"
-    if letter in "lv":
+    if letter in "lv" and letter not in rule.nothing_for:
         return "sign in"
     return "nothing" if letter in rule.nothing_for else "refused"
 

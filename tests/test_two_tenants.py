@@ -235,12 +235,14 @@ def test_a_foreign_id_in_a_body_is_refused_like_an_unknown_one(banks):
 
 
 def own_commands() -> list[str]:
-    return sorted(name for name, app in get_commands().items() if app in ROOMS)
+    rooms = {*ROOMS, "tenants.identity"}
+    return sorted(name for name, app in get_commands().items() if app in rooms)
 
 
 # How each command is tried on another tenant's objects; None: it names no tenant's objects.
 COMMANDS = {
     "add_to_group": lambda m, t: [t["user"].email, m["group"].name],
+    "allow_link": lambda m, t: [t["user"].email, "--provider", "Login"],
     "ask": lambda m, t: [QUESTION, "--user", t["user"].email],
     "create_group": None,
     "create_tenant": None,
@@ -259,6 +261,7 @@ COMMANDS = {
     "purge": None,
     "reindex": None,
     "calibrate": None,
+    "reseal_secrets": None,
     "remove_from_group": lambda m, t: [t["user"].email, m["group"].name],
     "revoke": lambda m, t: [str(t["document"].pk), "--to", "group:everyone"],
     "run_evaluation": None,

@@ -5,6 +5,7 @@ from .environment import BASE_DIR
 INSTALLED_APPS = [
     "audit",
     "tenants",
+    "tenants.identity",
     "documents",
     "answers",
     "evaluation",

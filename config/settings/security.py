@@ -2,6 +2,8 @@
 
 import os
 import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
 
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
@@ -22,17 +24,40 @@ def _secret_key() -> str:
             "PRECEPT_SECRET_KEY must be set when DATABASE_URL is: every process needs the same key. "
             "Make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
         )
-    path = DATA_DIR / "secret_key"
+    return _kept("secret_key", lambda: secrets.token_urlsafe(50))
+
+
+def _kept(name: str, make: Callable[[], str]) -> str:
+    """What is in this file of the data directory, which is made on first use."""
+    path = DATA_DIR / name
     DATA_DIR.mkdir(parents=True, exist_ok=True)
     try:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(50))
+            file.write(make())
     except FileExistsError:
         pass
     return path.read_text()
 
 
 SECRET_KEY = _secret_key()
+
+
+def _store_keys() -> list[str]:
+    """PRECEPT_SECRET_STORE_KEYS, newest first; for the embedded database one is made and kept.
+
+    Empty where it must be given and was not: storing a secret then says so.
+    """
+    given = env.list("PRECEPT_SECRET_STORE_KEYS", default=[])
+    if given or env.str("DATABASE_URL", default=""):
+        return given
+    return [_kept("secret_store_key", lambda: urlsafe_b64encode(secrets.token_bytes(32)).decode())]
+
+
+SECRET_STORE_KEYS = _store_keys()
+# Identity providers on this machine, by http too: for tests and trials only.
+LOOPBACK_PROVIDERS = env.bool("PRECEPT_LOOPBACK_PROVIDERS", default=False)
+# Where proofs of e-mail domains are looked up, "address:port"; empty: the system's resolver.
+DNS_SERVER = env.str("PRECEPT_DNS_SERVER", default="")
 
 AUTH_USER_MODEL = "tenants.User"
 AUTHENTICATION_BACKENDS = ["tenants.authentication.EmailBackend"]

@@ -1,0 +1,295 @@
+"""Every write about identity providers, their rules and domains, and how people may sign in."""
+
+import secrets
+from collections.abc import Collection
+from datetime import timedelta
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from audit.services import record_action
+from tenants.models import Role, User
+from tenants.selectors import roles_of
+
+from . import selectors
+from .domains import check_domain_name, proof_is_published
+from .mapping import apply_groups
+from .models import (
+    EmailDomain,
+    ExternalIdentity,
+    GroupRule,
+    IdentityProvider,
+    LinkPermission,
+    ProviderState,
+    SignInPolicy,
+)
+from .secrets import reseal, seal
+
+LINK_LIFETIME = timedelta(days=14)
+
+
+def _require_administrator(actor: User | None) -> None:
+    """`actor` None is the platform's operator."""
+    if actor is not None and Role.TENANT_ADMIN not in roles_of(actor):
+        raise PermissionDenied("Only a tenant administrator changes how people sign in.")
+
+
+@transaction.atomic
+def save_provider(
+    *,
+    provider: IdentityProvider,
+    client_secret: str = "",
+    actor: User | None = None,
+) -> IdentityProvider:
+    """Add a provider or change one. An empty secret keeps the one that is stored.
+
+    What is changed has to be tried again before it is used. Raises ValidationError, PermissionDenied.
+    """
+    _require_administrator(actor)
+    provider.issuer = provider.issuer.strip()
+    if client_secret:
+        provider.client_secret = seal(client_secret)
+    new = provider._state.adding
+    if not new:
+        provider.state, provider.tried_at = ProviderState.DRAFT, None
+    provider.clean_fields()
+    try:
+        with transaction.atomic():
+            provider.save()
+    except IntegrityError:
+        raise ValidationError(
+            "This client of this issuer is registered here already, or people sign in through it "
+            "and its issuer must stay as it is. Add another provider instead."
+        ) from None
+    _record("identity.provider_added" if new else "identity.provider_changed", provider, actor)
+    return provider
+
+
+@transaction.atomic
+def note_trial(*, provider: IdentityProvider, actor: User) -> None:
+    """The provider has answered and was believed: it may be switched on."""
+    _require_administrator(actor)
+    provider.tried_at = timezone.now()
+    if provider.state == ProviderState.DRAFT:
+        provider.state = ProviderState.TRIED
+    provider.save(update_fields=["tried_at", "state"])
+    _record("identity.provider_tried", provider, actor)
+
+
+@transaction.atomic
+def switch_provider(*, provider: IdentityProvider, on: bool, actor: User | None = None) -> bool:
+    """True if it changed. Raises ValidationError for one that was not tried as it is now."""
+    _require_administrator(actor)
+    provider = IdentityProvider.objects.select_for_update().get(pk=provider.pk)
+    if on == (provider.state == ProviderState.ON):
+        return False
+    if on and provider.tried_at is None:
+        raise ValidationError("Try it first: sign in once with “Try it”.")
+    if not on and not selectors.policy().passwords:
+        raise ValidationError("Allow passwords first, or nobody could sign in.")
+    provider.state = ProviderState.ON if on else ProviderState.OFF
+    provider.save(update_fields=["state"])
+    _record(f"identity.provider_switched_{'on' if on else 'off'}", provider, actor)
+    return True
+
+
+@transaction.atomic
+def set_rules(
+    *,
+    provider: IdentityProvider,
+    add: Collection[GroupRule],
+    remove: Collection[GroupRule],
+    actor: User | None = None,
+) -> int:
+    """Change what the provider's groups mean; returns for how many people something changed.
+
+    It takes effect at once for everybody whose groups are known. Raises ValidationError.
+    """
+    _require_administrator(actor)
+    GroupRule.objects.filter(pk__in=[rule.pk for rule in remove], provider=provider).delete()
+    for rule in add:
+        rule.provider = provider
+        rule.clean_fields(exclude=["tenant"])
+        try:
+            with transaction.atomic():
+                rule.save(force_insert=True)
+        except IntegrityError:
+            raise ValidationError(
+                f"The rule for “{rule.value}” is there already, or gives not exactly one group or role "
+                "(a department for department administrators)."
+            ) from None
+    changed = 0
+    for identity in ExternalIdentity.objects.filter(
+        provider=provider, groups__isnull=False
+    ).select_related("user"):
+        changed += apply_groups(user=identity.user, provider=provider, said=identity.groups)
+    record_action(
+        action="identity.rules_set",
+        actor=actor and actor.pk,
+        object_ids={"provider": provider.pk},
+        facts={"added": len(add), "removed": len(remove), "people_changed": changed},
+    )
+    return changed
+
+
+@transaction.atomic
+def name_domain(
+    *, domain: str, provider: IdentityProvider | None = None, actor: User | None = None
+) -> EmailDomain:
+    """A domain to be proven. Raises ValidationError."""
+    _require_administrator(actor)
+    row = EmailDomain(
+        domain=check_domain_name(domain), proof=secrets.token_urlsafe(24), provider=provider
+    )
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+    except IntegrityError:
+        raise ValidationError(f"{row.domain} is in the list already.") from None
+    record_action(
+        action="identity.domain_named",
+        actor=actor and actor.pk,
+        object_ids={"domain": row.pk},
+    )
+    return row
+
+
+@transaction.atomic
+def send_domain_to(
+    *, row: EmailDomain, provider: IdentityProvider | None, actor: User | None = None
+) -> None:
+    """Whom the domain's people sign in with."""
+    _require_administrator(actor)
+    row.provider = provider
+    row.save(update_fields=["provider"])
+    record_action(
+        action="identity.domain_sent",
+        actor=actor and actor.pk,
+        object_ids={"domain": row.pk, "provider": provider and provider.pk},
+    )
+
+
+def prove_domain(*, row: EmailDomain, actor: User | None = None) -> bool:
+    """Look for the proof in the DNS now. True if the domain is proven. Raises ValidationError."""
+    _require_administrator(actor)
+    if row.proven_at is not None:
+        return True
+    if not proof_is_published(row.domain, row.proof):
+        return False
+    with transaction.atomic():
+        row.proven_at = timezone.now()
+        try:
+            with transaction.atomic():
+                row.save(update_fields=["proven_at"])
+        except IntegrityError:
+            raise ValidationError(
+                f"{row.domain} cannot be used here; ask the operator of Precept."
+            ) from None
+        record_action(
+            action="identity.domain_proven",
+            actor=actor and actor.pk,
+            object_ids={"domain": row.pk},
+        )
+    return True
+
+
+@transaction.atomic
+def forget_domain(*, row: EmailDomain, actor: User | None = None) -> None:
+    _require_administrator(actor)
+    key = row.pk
+    row.delete()
+    record_action(
+        action="identity.domain_forgotten", actor=actor and actor.pk, object_ids={"domain": key}
+    )
+
+
+@transaction.atomic
+def allow_link(*, user: User, provider: IdentityProvider, actor: User | None = None) -> None:
+    """Whoever proves the account's address at the provider within two weeks takes it over."""
+    _require_administrator(actor)
+    LinkPermission.objects.update_or_create(
+        provider=provider,
+        user=user,
+        used_at=None,
+        defaults={"expires_at": timezone.now() + LINK_LIFETIME},
+    )
+    record_action(
+        action="identity.link_allowed",
+        actor=actor and actor.pk,
+        object_ids={"user": user.pk, "provider": provider.pk},
+    )
+
+
+@transaction.atomic
+def set_sign_in_policy(
+    *, passwords: bool, break_glass: User | None, reason: str, actor: User | None = None
+) -> bool:
+    """Whether passwords may be used, and by whom in any case. True if it changed.
+
+    Raises ValidationError where nobody could administer the tenant any more.
+    """
+    _require_administrator(actor)
+    reason = " ".join(reason.replace("\x00", "").split())
+    if not reason:
+        raise ValidationError({"reason": "Write why; the reason is kept in the audit record."})
+    if break_glass is not None and (
+        not break_glass.has_usable_password() or Role.TENANT_ADMIN not in roles_of(break_glass)
+    ):
+        raise ValidationError("The emergency account must be an administrator's, with a password.")
+    if not passwords and break_glass is None and not selectors.administrators_by_provider():
+        raise ValidationError(
+            "No administrator has signed in through a provider that is in use yet. Do that first, or "
+            "name an emergency account; else nobody could undo this."
+        )
+    policy = SignInPolicy.objects.select_for_update().first() or SignInPolicy()
+    former = (policy.passwords, policy.break_glass_id)
+    if former == (passwords, break_glass and break_glass.pk):
+        return False
+    policy.passwords, policy.break_glass = passwords, break_glass
+    policy.save()
+    record_action(
+        action="identity.policy_set",
+        actor=actor and actor.pk,
+        object_ids={"break_glass": break_glass and break_glass.pk},
+        facts={"passwords": passwords, "reason": reason[:300]},
+    )
+    return True
+
+
+def reseal_secrets() -> int:
+    """Encrypt every stored secret of this tenant with the newest key; how many there were."""
+    count = 0
+    for provider in IdentityProvider.objects.exclude(client_secret=""):
+        with transaction.atomic():
+            provider.client_secret = reseal(provider.client_secret)
+            provider.save(update_fields=["client_secret"])
+        count += 1
+    return count
+
+
+def record_sign_in(*, user: User, how: str, provider: IdentityProvider | None = None) -> None:
+    record_action(
+        action="sign_in.succeeded",
+        actor=user.pk,
+        object_ids={"user": user.pk, **({"provider": provider.pk} if provider else {})},
+        facts={"how": how},
+    )
+
+
+def record_refusal(
+    *, code: str, how: str, user: User | None = None, provider: IdentityProvider | None = None
+) -> str:
+    """The id of the record, for the person to give to their administrator."""
+    objects = {"user": user and user.pk, "provider": provider and provider.pk}
+    row = record_action(
+        action="sign_in.refused",
+        actor=user and user.pk,
+        object_ids={key: value for key, value in objects.items() if value},
+        facts={"how": how, "code": code},
+    )
+    return str(row.pk)
+
+
+def _record(action: str, provider: IdentityProvider, actor: User | None) -> None:
+    record_action(action=action, actor=actor and actor.pk, object_ids={"provider": provider.pk})
