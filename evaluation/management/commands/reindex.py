@@ -1,11 +1,13 @@
-"""Build an index generation with today's settings beside the serving one, then let it serve."""
+"""Build an index generation with today's settings beside the serving one, run the evaluation cases
+through it, and let it serve when the gate lets it.
+"""
 
 from django.core.management.base import CommandError
 
 from documents.building import GenerationConflict
 from documents.embedding import EmbedderUnavailable
 from documents.ingestion.publish import ValidationFailed
-from documents.reindexing import reindex
+from evaluation.gates import reindex
 from tenants.commands import PreceptCommand
 
 
@@ -17,10 +19,13 @@ class Command(PreceptCommand):
 
     def run(self, *, generation, **options):
         try:
-            built = reindex(
-                name=generation,
-                progress=lambda done, total: self.say(f"{done} of {total} versions"),
+            serving = reindex(
+                name=generation, progress=lambda done, total: self.say(f"{done} of {total}")
             )
         except (GenerationConflict, ValidationFailed, EmbedderUnavailable) as failure:
             raise CommandError(str(failure)) from failure
-        return {"generation": built.name, "embedder": built.embedder, "status": built.status}
+        return {
+            "generation": serving.name,
+            "embedder": serving.embedder,
+            "status": serving.status,
+        }

@@ -1,0 +1,232 @@
+"""What stands between a candidate and serving, and the override by two people.
+
+The rule itself is the database's (evaluation_blockers in migration 0003_gates): a trigger asks it
+whenever something begins to serve, whoever makes it. Here it is read, explained and overridden.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import connection, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from audit.services import record_action
+from documents.models import GenerationStatus, IndexGeneration
+from documents.reindexing import build_beside, promote
+from tenants.models import Role, User
+from tenants.scope import current_tenant_id
+from tenants.selectors import roles_of
+
+from .models import GateOverride, GatePolicy
+from .models.gate import LEAST_REASON
+from .runs import run_evaluation
+
+OVERRIDERS = (Role.TENANT_ADMIN, Role.REVIEWER)
+
+
+class Code(StrEnum):
+    NOT_BUILT = "not_built"
+    NO_CASES = "no_cases"
+    CASES_NEED_REVIEW = "cases_need_review"
+    NO_RUN = "no_run"
+    CASES_CHANGED = "cases_changed"
+    VIOLATIONS = "violations"
+    QUOTES = "quotes"
+    TOO_FEW_PASSED = "too_few_passed"
+    WORSE_THAN_SERVING = "worse_than_serving"
+
+
+_RUN = "Run the cases through it: manage.py run_evaluation --generation {name}."
+_LOOK = "Look at the run's failed cases; mend the cause and run again, or have two people override."
+# What it is, and what to do next.
+WORDS: dict[Code, tuple[str, str]] = {
+    Code.NOT_BUILT: (
+        "It is not built yet.",
+        "Wait for the worker, or look at why it stopped: manage.py generations list.",
+    ),
+    Code.NO_CASES: (
+        "There is no active evaluation case, so nothing to hold it to.",
+        "Review some cases and make them active.",
+    ),
+    Code.CASES_NEED_REVIEW: (
+        "{count} of {total} cases wait for review: rights or documents they rely on have changed.",
+        "Confirm each case or take it out, then run the cases again.",
+    ),
+    Code.NO_RUN: ("No finished run of all {total} active cases went through it.", _RUN),
+    Code.CASES_CHANGED: ("{count} cases were changed since its last run.", _RUN),
+    Code.VIOLATIONS: (
+        "In {count} cases something reached the answer that the person may not read.",
+        "Nobody can override this. Find the cause, mend it, and run the cases again.",
+    ),
+    Code.QUOTES: (
+        "{count} quotes were not the source's own words, or nobody counted them.",
+        "Nobody can override this. Find the cause, mend it, and run the cases again.",
+    ),
+    Code.TOO_FEW_PASSED: ("{count} of {total} cases passed, and {least:.0%} must.", _LOOK),
+    Code.WORSE_THAN_SERVING: (
+        "It passed {count} cases, and what serves passed {total} of the same.",
+        _LOOK,
+    ),
+}
+NEVER_WAIVED = frozenset({Code.VIOLATIONS, Code.QUOTES})
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """One thing that stands against a candidate, and what to do about it."""
+
+    code: Code
+    what: str
+    next_step: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A candidate and everything that stands against it."""
+
+    candidate: IndexGeneration
+    blockers: tuple[Blocker, ...]
+    override: GateOverride | None  # approved, and covers all of it
+
+    @property
+    def may_serve(self) -> bool:
+        return not self.blockers or self.override is not None
+
+
+def standing_of(candidate: IndexGeneration) -> Standing:
+    least = least_pass_rate()
+    return Standing(
+        candidate=candidate,
+        blockers=tuple(
+            Blocker(
+                code=Code(code),
+                what=WORDS[Code(code)][0].format(count=count, total=total, least=least),
+                next_step=WORDS[Code(code)][1].format(name=candidate.name),
+            )
+            for code, count, total in _rows(candidate)
+        ),
+        override=GateOverride.objects.filter(pk=_waiver(candidate)).first(),
+    )
+
+
+def candidates() -> list[IndexGeneration]:
+    """What could serve next: built or being built, or served once and still there. Newest first."""
+    kept = IndexGeneration.objects.filter(reclaimed_at=None).defer("probe")
+    beside = ~Q(status__in=(GenerationStatus.SERVING, GenerationStatus.RETIRED))
+    return list(kept.filter(beside | Q(retired_at__isnull=False)).order_by("-created_at"))
+
+
+def least_pass_rate() -> float:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT evaluation_least_pass_rate(%s)", [current_tenant_id()])
+        return cursor.fetchone()[0]
+
+
+def reindex(
+    *, name: str, progress: Callable[[int, int], None] = lambda done, total: None
+) -> IndexGeneration:
+    """Build the generation `name` with today's settings, run the active cases through it, let it serve.
+
+    May be interrupted and called again: what is built stays, and so does a run that still holds.
+    Raises PromotionRefused, and what building and promoting raise.
+    """
+    generation = build_beside(name=name, progress=progress)
+    if _codes(generation) & {Code.NO_RUN, Code.CASES_CHANGED}:
+        run_evaluation(generation=generation, progress=progress)
+    return promote(generation=generation)
+
+
+@transaction.atomic
+def ask_override(*, actor: User, candidate: IndexGeneration, reason: str) -> GateOverride:
+    """Write down why a candidate should serve although something stands against it.
+
+    Covers what stands against it now. Worth nothing until somebody else approves it.
+    """
+    _check_role(actor)
+    reason = reason.replace("\x00", "").strip()
+    if len(reason) < LEAST_REASON:
+        raise ValidationError(
+            {"reason": f"Write the reason out: at least {LEAST_REASON} characters."}
+        )
+    codes = _codes(candidate)
+    if not codes:
+        raise ValidationError("Nothing stands against it: it needs no override.")
+    if codes & NEVER_WAIVED:
+        raise ValidationError(WORDS[Code.VIOLATIONS][1])
+    override = GateOverride.objects.create(
+        generation=candidate, waives=sorted(codes), reason=reason, asked_by=actor
+    )
+    _record("gate.override_asked", actor, override)
+    return override
+
+
+@transaction.atomic
+def approve_override(*, actor: User, override: GateOverride) -> None:
+    """The second person's yes. Raises ValidationError for the first one's own."""
+    _check_role(actor)
+    current = GateOverride.objects.select_for_update().get(pk=override.pk)
+    if current.approved_at is not None:
+        raise ValidationError("Somebody else has approved this already.")
+    if current.asked_by_id == actor.pk:
+        raise ValidationError("You wrote this yourself: somebody else has to approve it.")
+    GateOverride.objects.filter(pk=current.pk).update(approved_by=actor, approved_at=timezone.now())
+    override.refresh_from_db()
+    _record("gate.override_approved", actor, override)
+
+
+@transaction.atomic
+def set_least_pass_rate(*, rate: float, reason: str) -> None:
+    """For operators; audited with the former one. Raises ValidationError."""
+    if not 0.5 <= rate <= 1:
+        raise ValidationError("The share of cases that must pass is from 0.5 to 1.")
+    reason = " ".join(reason.replace("\x00", "").split())
+    if not reason:
+        raise ValidationError({"reason": "Write why; the reason is kept in the audit record."})
+    former = least_pass_rate()
+    GatePolicy.objects.update_or_create(defaults={"least_pass_rate": rate})
+    record_action(
+        action="gate.policy_changed",
+        actor=None,
+        facts={"least_pass_rate": rate, "former": former, "reason": reason[:300]},
+    )
+
+
+def may_override(user: User) -> bool:
+    return not roles_of(user).isdisjoint(OVERRIDERS)
+
+
+def _check_role(actor: User) -> None:
+    if not may_override(actor):
+        raise PermissionDenied("Only tenant administrators and reviewers override the gate.")
+
+
+def _codes(candidate: IndexGeneration) -> set[str]:
+    return {code for code, _, _ in _rows(candidate)}
+
+
+def _rows(candidate: IndexGeneration) -> Sequence[tuple[str, int, int]]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT code, count, total FROM evaluation_blockers(%s, %s)",
+            [current_tenant_id(), candidate.pk],
+        )
+        return cursor.fetchall()
+
+
+def _waiver(candidate: IndexGeneration) -> UUID | None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT evaluation_waiver(%s, %s)", [current_tenant_id(), candidate.pk])
+        return cursor.fetchone()[0]
+
+
+def _record(action: str, actor: User, override: GateOverride) -> None:
+    record_action(
+        action=action,
+        actor=actor.pk,
+        object_ids={"override": override.pk, "generation": override.generation_id},
+        facts={"waives": list(override.waives)},
+    )
