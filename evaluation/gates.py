@@ -72,6 +72,17 @@ WORDS: dict[Code, tuple[str, str]] = {
         _LOOK,
     ),
 }
+SHORT: dict[Code, str] = {
+    Code.NOT_BUILT: "It was not built yet.",
+    Code.NO_CASES: "There was no active case.",
+    Code.CASES_NEED_REVIEW: "Cases waited for review.",
+    Code.NO_RUN: "No finished run of all active cases went through it.",
+    Code.CASES_CHANGED: "Cases were changed since its last run.",
+    Code.VIOLATIONS: "Something reached an answer that the person may not read.",
+    Code.QUOTES: "Quotes were not the source's own words.",
+    Code.TOO_FEW_PASSED: "Too few cases passed.",
+    Code.WORSE_THAN_SERVING: "It passed less than what served.",
+}
 NEVER_WAIVED = frozenset({Code.VIOLATIONS, Code.QUOTES})
 
 
@@ -111,6 +122,11 @@ def standing_of(candidate: IndexGeneration) -> Standing:
         ),
         override=GateOverride.objects.filter(pk=_waiver(candidate)).first(),
     )
+
+
+def words_of(code: str) -> str:
+    """What a code means, without the numbers of a particular candidate."""
+    return SHORT[Code(code)]
 
 
 def candidates() -> list[IndexGeneration]:

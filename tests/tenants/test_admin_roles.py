@@ -36,6 +36,10 @@ TABLE = {
     "audit_auditrecord": ({"tenant_admin", "auditor"}, set()),
     "evaluation_evalcase": ({"tenant_admin", "reviewer"}, set()),
     "evaluation_evalrun": ({"tenant_admin", "reviewer"}, set()),
+    "evaluation_gateoverride": (
+        {"tenant_admin", "reviewer", "auditor"},
+        {"tenant_admin", "reviewer"},
+    ),
 }
 
 
