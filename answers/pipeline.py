@@ -116,6 +116,7 @@ class _Run:
         yield from self.reach(Stage.SEARCHING)
         with self.timed("search"):
             found = search(user=answer.user, question=answer.question, generation=self.generation)
+        self.fields |= {"generation_id_used": found.generation.id}
         cosines = {candidate.chunk_id: candidate.cosine for candidate in found.candidates}
         if self.chooses_generator:
             # Another generation may have begun to serve since the attempt began: similarities of
@@ -250,7 +251,6 @@ class _Run:
 
     def note_search(self, found: SearchResult, *, best: float) -> None:
         self.fields |= {
-            "generation_id_used": found.generation.id,
             "signals": {"candidates": len(found.candidates), "best_score": round(best, 4)},
         }
 

@@ -14,12 +14,12 @@ from answers.pipeline import default_generator
 from answers.selectors import AnswerView
 from answers.transport import answer_to_the_end
 from audit.services import record_action
-from documents.access import readable_documents
 from documents.models import DocumentVersion, IndexGeneration
 from documents.selectors import version_text
 
 from .judging import Given, Judgement, judge, share
 from .models import CaseState, EvalCase, EvalResult, EvalRun
+from .second_opinion import not_permitted
 
 
 def run_evaluation(
@@ -94,8 +94,7 @@ def _given(view: AnswerView) -> Given:
 def _unreadable(answer: Answer) -> set[UUID]:
     """Documents in any permit that the person may not read now; cases run with stable rights."""
     seen = {UUID(key) for permit in answer.permits.all() for key in permit.document_versions}
-    readable = readable_documents(user=answer.user).filter(id__in=seen)
-    return seen - set(readable.values_list("id", flat=True))
+    return not_permitted(user=answer.user, documents=seen)
 
 
 def _measures(judged) -> dict[str, object]:
