@@ -16,6 +16,7 @@ urlpatterns = [
     path("v1/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api_docs"),
     path("v1/", include("answers.api_urls")),
     path("v1/", include("documents.api_urls")),
+    path("v1/", include("evaluation.api_urls")),
     re_path(r"^v1/", NothingHereView.as_view()),
     path("admin/", admin.site.urls),
     path("", include("tenants.urls")),

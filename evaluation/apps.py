@@ -6,8 +6,11 @@ class EvaluationConfig(AppConfig):
     verbose_name = "Evaluation"
 
     def ready(self) -> None:
+        from documents.dispatch import register_sweep
         from documents.retention import Keeper, register_keeper
 
         from .retention import forget_document
+        from .runs.running import resume_runs_everywhere
 
         register_keeper(Keeper(forget_document))
+        register_sweep(resume_runs_everywhere)

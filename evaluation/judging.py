@@ -1,7 +1,7 @@
 """Whether an answer is what its case asked for. Pure: no database."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -58,8 +58,3 @@ def holds(text: str, words: str) -> bool:
     """Whether the words stand in the text, whole, whatever white space is between them."""
     pattern = r"\s*".join(re.escape(word) for word in words.split())
     return re.search(rf"(?<!\w){pattern}(?!\w|[.,]\d)", text, re.IGNORECASE) is not None
-
-
-def share(values: Sequence[bool]) -> float | None:
-    """The share of true values, three decimals; None for no values."""
-    return round(sum(values) / len(values), 3) if values else None

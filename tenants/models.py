@@ -211,6 +211,7 @@ class TokenUse(models.TextChoices):
     READ = "read", "Read documents"
     ASK = "ask", "Ask questions"
     DOCUMENTS = "documents", "Manage documents"
+    EVALUATE = "evaluate", "Run evaluation cases"
 
 
 def every_use() -> list[str]:

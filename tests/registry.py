@@ -68,7 +68,7 @@ PAGES: dict[str, dict[str, Rule]] = {
     "documents_indexgeneration": page(listed="ots", change="ot/s", history="ot"),
     "audit_auditrecord": page(listed="ots", change="ot/s"),
     "evaluation_evalcase": page(listed="rts", change="rt/s", history="t"),
-    "evaluation_evalrun": page(listed="rts", change="rt/s", history="t"),
+    "evaluation_evalrun": page(listed="rts", add="rts", change="rt/s", history="t"),
     "evaluation_gateoverride": page(listed="rots", add="rts", change="rot/s", history="ot"),
 }
 # By page: action → who is offered it / for whom the row is not there. Nobody else can choose it.
@@ -117,6 +117,9 @@ URLS: dict[str, dict[str, str]] = {
     "v1/sources/<uuid:document_id>/versions/<int:number>/text": {"GET": READERS},
     "v1/sources/<uuid:document_id>/versions/<int:number>/file": {"GET": READERS},
     "v1/sources/<uuid:document_id>/versions/<int:number>/pages/<int:page>.png": {"GET": READERS},
+    "v1/evaluation/runs": {"GET": "rts", "POST": "rts"},
+    "v1/evaluation/runs/<uuid:run_id>": {"GET": "rt/acohfs"},
+    "v1/evaluation/runs/<uuid:run_id>/cancel": {"POST": "rt/acohfs"},
     "^v1/": {"GET": "/acrohfts"},
     "": {"GET": SIGNED_IN, "POST": SIGNED_IN},
     "cancel/": {"POST": OWNER},
@@ -152,6 +155,8 @@ URLS: dict[str, dict[str, str]] = {
     "admin/documents/document/readable-by/<uuid:user_id>/": {"GET": "ohft/rs"},
     "admin/answers/answer/<path:object_id>/explanation/": {"GET": "ot/rhfs"},
     "admin/tenants/apitoken/<path:object_id>/revoke/": {"POST": "t/rohfs"},
+    "admin/evaluation/evalrun/<path:object_id>/cancel/": {"POST": "rt/ohfs"},
+    "admin/evaluation/evalrun/<path:object_id>/results.<str:kind>": {"GET": "rt/ohfs"},
     "admin/identity/identityprovider/<path:object_id>/switch-<str:way>/": {"POST": "t/rohfs"},
     "admin/identity/emaildomain/<path:object_id>/prove/": {"POST": "t/rohfs"},
 }
@@ -192,8 +197,10 @@ TASKS = {
     "documents.tasks.ingest_version",
     "documents.tasks.build_generation",
     "answers.tasks.compare_in_shadow",
+    "evaluation.tasks.carry_out_run",
 }
 SWEEPS = {
     "answers.abandoned.end_abandoned_everywhere",
     "documents.retention.purge_everywhere",
+    "evaluation.runs.running.resume_runs_everywhere",
 }

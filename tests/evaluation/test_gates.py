@@ -107,7 +107,7 @@ def test_a_run_of_some_cases_is_not_enough(bank, candidate):
 def test_a_run_that_did_not_finish_is_not_enough(bank, candidate):
     with bank.scope():
         run = run_evaluation(generation=candidate)
-        type(run).objects.update(finished_at=None)
+        type(run).objects.update(state="cancelled")
         assert "no_run" in refused(candidate)
 
 
@@ -124,7 +124,7 @@ def test_a_violation_in_a_run_of_one_case_counts_too(bank, candidate):
         run_evaluation(generation=candidate)
         key = EvalCase.objects.get().key
         partial = run_evaluation(generation=candidate, keys=[key])
-        type(partial).objects.filter(pk=partial.pk).update(finished_at=None)
+        type(partial).objects.filter(pk=partial.pk).update(state="cancelled")
         EvalResult.objects.filter(run=partial).update(violations=["document X"])
         assert "violations" in refused(candidate)
 

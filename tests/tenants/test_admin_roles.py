@@ -35,7 +35,7 @@ TABLE = {
     "answers_feedback": ({"reviewer"}, set()),
     "audit_auditrecord": ({"tenant_admin", "auditor"}, set()),
     "evaluation_evalcase": ({"tenant_admin", "reviewer"}, set()),
-    "evaluation_evalrun": ({"tenant_admin", "reviewer"}, set()),
+    "evaluation_evalrun": ({"tenant_admin", "reviewer"}, {"tenant_admin", "reviewer"}),
     "evaluation_gateoverride": (
         {"tenant_admin", "reviewer", "auditor"},
         {"tenant_admin", "reviewer"},
