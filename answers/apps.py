@@ -9,6 +9,7 @@ class AnswersConfig(AppConfig):
         from documents.dispatch import register_sweep
         from documents.retention import Keeper, register_keeper
 
+        from . import checks  # noqa: F401
         from .abandoned import end_abandoned_everywhere
         from .retention import forget_document, forget_expired
 

@@ -14,10 +14,11 @@ from documents.models import IndexGeneration
 from documents.retrieval.search import SearchResult, SearchUnavailable, search
 
 from . import authority, limits, services
+from .configurations import generator_of, serving_configuration
 from .excerpts import excerpts
-from .generation import Generator, GeneratorUnavailable, get_generator
+from .generation import Generator, GeneratorUnavailable
 from .grounding import GroundedAnswer, GroundingFailed, check
-from .models import Answer, Outcome, PermitStep, Reason
+from .models import Answer, AnswerConfiguration, Outcome, PermitStep, Reason
 from .progress import Finished, Stage, Status
 from .question_language import detect_question_language
 from .refusals import refusal
@@ -33,12 +34,12 @@ class Cancelled(Exception):
     """The asker cancelled, or the attempt was ended from outside."""
 
 
-def default_generator(generation: IndexGeneration | None = None) -> Generator:
-    """The configured one. The extractive one compares meanings with the embedder that searched."""
-    return get_generator(
-        settings.GENERATOR,
-        ollama_host=settings.OLLAMA_HOST,
-        timeout_seconds=settings.GENERATOR_TIMEOUT_SECONDS,
+def default_generator(
+    generation: IndexGeneration | None = None, configuration: AnswerConfiguration | None = None
+) -> Generator:
+    """The tenant's. The extractive one compares meanings with the embedder that searched."""
+    return generator_of(
+        configuration or serving_configuration(),
         embedder=get_embedder((generation or serving_generation()).embedder),
     )
 
@@ -48,16 +49,19 @@ def answer_question(
     answer: Answer,
     generator: Generator | None = None,
     generation: IndexGeneration | None = None,
+    configuration: AnswerConfiguration | None = None,
 ) -> Iterator[Status | Finished]:
     """Run a started attempt to its one outcome, yielding its stages.
 
-    `generation`: search in this one and not in the one that serves.
+    `generation`, `configuration`: search and write with these and not with those that serve.
     Whatever happens, the attempt ends exactly once and leaves one audit record: closing the
     iterator early ends it as interrupted, an unforeseen error as unavailable.
     """
-    run = _Run(answer, generation, chooses_generator=generator is None)
+    run = _Run(answer, generation)
     try:
-        run.use(generator or default_generator(generation))
+        if generator is None:
+            run.configuration = configuration or serving_configuration()
+        run.use(generator or default_generator(generation, run.configuration))
         for attempt in range(1, MAX_ATTEMPTS + 1):
             answer.attempt = attempt
             try:
@@ -92,12 +96,10 @@ def answer_question(
 class _Run:
     """One question's attempts: what they share, and the bookkeeping around the steps."""
 
-    def __init__(
-        self, answer: Answer, generation: IndexGeneration | None, *, chooses_generator: bool
-    ):
+    def __init__(self, answer: Answer, generation: IndexGeneration | None):
         self.answer = answer
         self.generation = generation
-        self.chooses_generator = chooses_generator
+        self.configuration: AnswerConfiguration | None = None  # none: a generator was given
         self.released = False
         self.timings: dict[str, int] = {}
         self.restarts: list[dict[str, object]] = []
@@ -105,7 +107,10 @@ class _Run:
 
     def use(self, generator: Generator) -> None:
         self.generator = generator
-        self.fields |= {"generator": generator.name}
+        self.fields |= {
+            "generator": generator.name,
+            "configuration_id_used": self.configuration and self.configuration.pk,
+        }
 
     def attempt(self) -> Iterator[Status]:
         """One attempt. Each line is one step and one call to one room."""
@@ -118,10 +123,10 @@ class _Run:
             found = search(user=answer.user, question=answer.question, generation=self.generation)
         self.fields |= {"generation_id_used": found.generation.id}
         cosines = {candidate.chunk_id: candidate.cosine for candidate in found.candidates}
-        if self.chooses_generator:
+        if self.configuration:
             # Another generation may have begun to serve since the attempt began: similarities of
             # two embedders must not meet.
-            self.use(default_generator(found.generation))
+            self.use(default_generator(found.generation, self.configuration))
 
         yield from self.reach(Stage.CHECKING_ACCESS)
         with self.timed("admit_rerank"):

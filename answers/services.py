@@ -183,6 +183,7 @@ def record_attempt(*, answer: Answer) -> None:
         object_ids={
             "answer": answer.id,
             "generation": answer.generation_id_used,
+            "configuration": answer.configuration_id_used,
             "permits": [permit.id for permit in permits],
             "release": release and release.id,
             "token": answer.token_id,

@@ -28,7 +28,7 @@ from tenants.scope import tenant_scope
 from . import services
 from .abandoned import end_abandoned
 from .generation import Generator
-from .models import Answer, AnswerState
+from .models import Answer, AnswerConfiguration, AnswerState
 from .pipeline import answer_question
 from .present import answer_object
 from .progress import Stage, Status
@@ -79,11 +79,15 @@ def answer_to_the_end(
     started: Started,
     generator: Generator | None = None,
     generation: IndexGeneration | None = None,
+    configuration: AnswerConfiguration | None = None,
 ) -> AnswerView:
     """Run (or follow) the attempt in this thread and return what its asker may see."""
     if started.is_new:
         progress = answer_question(
-            answer=started.answer, generator=generator, generation=generation
+            answer=started.answer,
+            generator=generator,
+            generation=generation,
+            configuration=configuration,
         )
     else:
         progress = _follow(started.answer, user.tenant_id, Place())

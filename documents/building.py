@@ -37,12 +37,13 @@ from .models import (
     IndexGeneration,
     VersionStatus,
 )
+from .serving import PromotionConflict
 from .storage import ObjectMissing
 
 log = structlog.get_logger("precept.generations")
 
 
-class GenerationConflict(Exception):
+class GenerationConflict(PromotionConflict):
     """The generation is not in a state for this; the message says which it is and what to do."""
 
 

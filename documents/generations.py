@@ -9,13 +9,13 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from audit.services import record_action
-from tenants.scope import current_tenant_id
 from tenants.selectors import NotFound
 
 from .embedding import Embedder, EmbedderUnavailable, get_embedder
 from .ingestion.chunkings import chunker
 from .models import EventKind, GenerationStatus, IndexGeneration, OutboxEvent
 from .retrieval.ranking import Ranking
+from .serving import lock_serving
 
 CHUNKING = "fixed-250-40"
 TOKENISER = "snowball-unaccent-1"
@@ -165,9 +165,7 @@ def queue_build(generation: IndexGeneration) -> None:
 
 
 def lock_generations() -> None:
-    """One change at a time of which generation a tenant is served by."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT precept_lock_exclusive('generations', %s)", [current_tenant_id()])
+    lock_serving("generations")
 
 
 def lock_index_writer(generation: IndexGeneration) -> None:

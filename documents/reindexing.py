@@ -5,7 +5,7 @@ retired. Only the switch itself is a transaction that questions could notice, an
 from collections.abc import Callable
 
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from audit.services import record_action
@@ -26,13 +26,10 @@ from .models import (
     IndexGeneration,
     TermStatistics,
 )
+from .serving import take_over
 
 # Versions that are published while the last ones are built must be built too, and so on.
 _ROUNDS = 10
-
-
-class PromotionRefused(GenerationConflict):
-    """Something still stands between the generation and serving; the message says what."""
 
 
 def build_beside(
@@ -147,26 +144,13 @@ def _switch(generation: IndexGeneration, action: str) -> bool:
         raise _wrong_state(generation, "A reclaimed generation cannot serve")
     if missing(generation).exists():
         return False
-    if former:
-        _move(former, GenerationStatus.RETIRED)
-    try:
-        _move(generation, GenerationStatus.SERVING)
-    except IntegrityError as refused:
-        raise _refusal(refused) from refused
+    take_over(candidate=generation, former=former)
     record_action(
         action=action,
         actor=None,
         object_ids={"generation": generation.pk, "former": former and former.pk},
     )
     return True
-
-
-def _refusal(error: IntegrityError) -> Exception:
-    """The database decides what may serve; which rule that is, is not this room's to know."""
-    diagnostics = getattr(error.__cause__, "diag", None)
-    if diagnostics is None or diagnostics.constraint_name != "promotion_gate":
-        return error
-    return PromotionRefused(diagnostics.message_primary)
 
 
 def _move(generation: IndexGeneration, status: GenerationStatus, **fields: object) -> None:

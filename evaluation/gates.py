@@ -11,15 +11,16 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import connection, transaction
-from django.db.models import Q
 from django.utils import timezone
 
+from answers.configurations import promote_configuration, propose
+from answers.models import AnswerConfiguration, ConfigurationStatus
 from audit.services import record_action
 from documents.models import GenerationStatus, IndexGeneration
 from documents.reindexing import build_beside, promote
 from tenants.models import Role, User
 from tenants.scope import current_tenant_id
-from tenants.selectors import roles_of
+from tenants.selectors import NotFound, roles_of
 
 from .models import GateOverride, GatePolicy
 from .models.gate import LEAST_REASON
@@ -40,7 +41,7 @@ class Code(StrEnum):
     WORSE_THAN_SERVING = "worse_than_serving"
 
 
-_RUN = "Run the cases through it: manage.py run_evaluation --generation {name}."
+_RUN = "Run the cases through it: manage.py run_evaluation --{kind} “{name}”."
 _LOOK = "Look at the run's failed cases; mend the cause and run again, or have two people override."
 # What it is, and what to do next.
 WORDS: dict[Code, tuple[str, str]] = {
@@ -63,7 +64,7 @@ WORDS: dict[Code, tuple[str, str]] = {
         "Nobody can override this. Find the cause, mend it, and run the cases again.",
     ),
     Code.QUOTES: (
-        "{count} quotes were not the source's own words, or nobody counted them.",
+        "{count} sentences or quotes were not borne out by their source's own words.",
         "Nobody can override this. Find the cause, mend it, and run the cases again.",
     ),
     Code.TOO_FEW_PASSED: ("{count} of {total} cases passed, and {least:.0%} must.", _LOOK),
@@ -86,6 +87,9 @@ SHORT: dict[Code, str] = {
 NEVER_WAIVED = frozenset({Code.VIOLATIONS, Code.QUOTES})
 
 
+Candidate = IndexGeneration | AnswerConfiguration
+
+
 @dataclass(frozen=True, slots=True)
 class Blocker:
     """One thing that stands against a candidate, and what to do about it."""
@@ -99,7 +103,8 @@ class Blocker:
 class Standing:
     """A candidate and everything that stands against it."""
 
-    candidate: IndexGeneration
+    candidate: Candidate
+    kind: str  # as commands call it
     blockers: tuple[Blocker, ...]
     override: GateOverride | None  # approved, and covers all of it
 
@@ -108,15 +113,17 @@ class Standing:
         return not self.blockers or self.override is not None
 
 
-def standing_of(candidate: IndexGeneration) -> Standing:
+def standing_of(candidate: Candidate) -> Standing:
+    kind = _field(candidate)
     least = least_pass_rate()
     return Standing(
         candidate=candidate,
+        kind=kind,
         blockers=tuple(
             Blocker(
                 code=Code(code),
                 what=WORDS[Code(code)][0].format(count=count, total=total, least=least),
-                next_step=WORDS[Code(code)][1].format(name=candidate.name),
+                next_step=WORDS[Code(code)][1].format(name=candidate.name, kind=kind),
             )
             for code, count, total in _rows(candidate)
         ),
@@ -129,11 +136,22 @@ def words_of(code: str) -> str:
     return SHORT[Code(code)]
 
 
-def candidates() -> list[IndexGeneration]:
-    """What could serve next: built or being built, or served once and still there. Newest first."""
+def candidates() -> list[Candidate]:
+    """What could serve next: beside what serves, or taken back and still there. Newest first."""
     kept = IndexGeneration.objects.filter(reclaimed_at=None).defer("probe")
-    beside = ~Q(status__in=(GenerationStatus.SERVING, GenerationStatus.RETIRED))
-    return list(kept.filter(beside | Q(retired_at__isnull=False)).order_by("-created_at"))
+    found = [
+        *kept.exclude(status=GenerationStatus.SERVING),
+        *AnswerConfiguration.objects.exclude(status=ConfigurationStatus.SERVING),
+    ]
+    return sorted(found, key=lambda one: one.created_at, reverse=True)
+
+
+def candidate_named(name: str) -> Candidate:
+    """Raises NotFound."""
+    for model in (IndexGeneration, AnswerConfiguration):
+        if found := model.objects.filter(name=name).first():
+            return found
+    raise NotFound(f"There is no generation and no configuration named {name}. See: gates.")
 
 
 def least_pass_rate() -> float:
@@ -151,13 +169,33 @@ def reindex(
     Raises PromotionRefused, and what building and promoting raise.
     """
     generation = build_beside(name=name, progress=progress)
-    if _codes(generation) & {Code.NO_RUN, Code.CASES_CHANGED}:
+    if _wants_run(generation):
         run_evaluation(generation=generation, progress=progress)
     return promote(generation=generation)
 
 
+def adopt(
+    *, progress: Callable[[int, int], None] = lambda done, total: None
+) -> AnswerConfiguration:
+    """Run the active cases with what the settings and this release say, and let it answer.
+
+    Raises PromotionRefused, PromotionConflict.
+    """
+    configuration = propose()
+    if _wants_run(configuration):
+        run_evaluation(configuration=configuration, progress=progress)
+    promote_configuration(configuration=configuration)
+    return configuration
+
+
+def _wants_run(candidate: Candidate) -> bool:
+    is_serving = candidate.status == "serving"
+    may_serve = is_serving or standing_of(candidate).may_serve
+    return not may_serve and bool(_codes(candidate) & {Code.NO_RUN, Code.CASES_CHANGED})
+
+
 @transaction.atomic
-def ask_override(*, actor: User, candidate: IndexGeneration, reason: str) -> GateOverride:
+def ask_override(*, actor: User, candidate: Candidate, reason: str) -> GateOverride:
     """Write down why a candidate should serve although something stands against it.
 
     Covers what stands against it now. Worth nothing until somebody else approves it.
@@ -174,7 +212,7 @@ def ask_override(*, actor: User, candidate: IndexGeneration, reason: str) -> Gat
     if codes & NEVER_WAIVED:
         raise ValidationError(WORDS[Code.VIOLATIONS][1])
     override = GateOverride.objects.create(
-        generation=candidate, waives=sorted(codes), reason=reason, asked_by=actor
+        waives=sorted(codes), reason=reason, asked_by=actor, **{_field(candidate): candidate}
     )
     _record("gate.override_asked", actor, override)
     return override
@@ -220,11 +258,11 @@ def _check_role(actor: User) -> None:
         raise PermissionDenied("Only tenant administrators and reviewers override the gate.")
 
 
-def _codes(candidate: IndexGeneration) -> set[str]:
+def _codes(candidate: Candidate) -> set[str]:
     return {code for code, _, _ in _rows(candidate)}
 
 
-def _rows(candidate: IndexGeneration) -> Sequence[tuple[str, int, int]]:
+def _rows(candidate: Candidate) -> Sequence[tuple[str, int, int]]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT code, count, total FROM evaluation_blockers(%s, %s)",
@@ -233,7 +271,7 @@ def _rows(candidate: IndexGeneration) -> Sequence[tuple[str, int, int]]:
         return cursor.fetchall()
 
 
-def _waiver(candidate: IndexGeneration) -> UUID | None:
+def _waiver(candidate: Candidate) -> UUID | None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT evaluation_waiver(%s, %s)", [current_tenant_id(), candidate.pk])
         return cursor.fetchone()[0]
@@ -243,6 +281,10 @@ def _record(action: str, actor: User, override: GateOverride) -> None:
     record_action(
         action=action,
         actor=actor.pk,
-        object_ids={"override": override.pk, "generation": override.generation_id},
+        object_ids={"override": override.pk, _field(override.candidate): override.candidate.pk},
         facts={"waives": list(override.waives)},
     )
+
+
+def _field(candidate: Candidate) -> str:
+    return "generation" if isinstance(candidate, IndexGeneration) else "configuration"

@@ -166,6 +166,7 @@ COMMANDS: dict[str, str] = {
     "add_to_group": "object",
     "allow_link": "object",
     "ask": "object",
+    "configurations": "tenant",
     "create_group": "tenant",
     "create_tenant": "all",
     "create_user": "tenant",

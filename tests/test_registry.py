@@ -263,6 +263,7 @@ def test_an_answer_of_somebody_else_in_a_query_marks_nothing(world, kind):
 @pytest.mark.parametrize("command", sorted(n for n, kind in COMMANDS.items() if kind == "tenant"))
 def test_a_command_for_one_tenant_refuses_to_guess_which(command):
     needed = {
+        "configurations": ["list"],
         "create_group": ["name"],
         "create_user": ["a@b.example", "--password-stdin"],
         "generations": ["list"],

@@ -244,6 +244,7 @@ COMMANDS = {
     "add_to_group": lambda m, t: [t["user"].email, m["group"].name],
     "allow_link": lambda m, t: [t["user"].email, "--provider", "Login"],
     "ask": lambda m, t: [QUESTION, "--user", t["user"].email],
+    "configurations": None,
     "create_group": None,
     "create_tenant": None,
     "create_user": None,

@@ -10,9 +10,10 @@ from answers.generation.base import (
     GeneratorUnavailable,
     UnavailableReason,
 )
+from answers.generation.extractive import NAME as EXTRACTIVE_VERSION
 from answers.generation.extractive import ExtractiveGenerator
 from answers.generation.gated import GatedGenerator
-from answers.generation.ollama import OllamaGenerator
+from answers.generation.ollama import PROMPT, OllamaGenerator
 from documents.embedding import Embedder
 
 __all__ = [
@@ -23,7 +24,13 @@ __all__ = [
     "GeneratorUnavailable",
     "UnavailableReason",
     "get_generator",
+    "version_of",
 ]
+
+
+def version_of(name: str) -> str:
+    """What of the generator ``name`` is this release's own: its rules, and the prompt if it has one."""
+    return EXTRACTIVE_VERSION if name == "extractive" else f"{PROMPT}, {EXTRACTIVE_VERSION}"
 
 
 def get_generator(

@@ -46,6 +46,7 @@ class UnavailableReason(StrEnum):
     TIMEOUT = "timeout"
     TRUNCATED_PROMPT = "truncated_prompt"
     BAD_OUTPUT = "bad_output"
+    NOT_APPROVED = "not_approved"
 
 
 class GeneratorUnavailable(Exception):

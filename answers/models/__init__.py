@@ -1,16 +1,19 @@
 """Answers with their claims and citations, the authority's permits, and what people said of them."""
 
 from .answer import Answer, AnswerState, Channel, Citation, Claim, Outcome, Purpose, Reason
+from .configuration import AnswerConfiguration, ConfigurationStatus
 from .permit import ContextPermit, PermitStep, ReleasePermit
 from .review import Feedback, ReviewItem, ReviewKind, ReviewState
 from .usage import CountedAttempt, UsageCounter, UsageKind
 
 __all__ = [
     "Answer",
+    "AnswerConfiguration",
     "AnswerState",
     "Channel",
     "Citation",
     "Claim",
+    "ConfigurationStatus",
     "ContextPermit",
     "CountedAttempt",
     "Feedback",

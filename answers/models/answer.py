@@ -75,6 +75,7 @@ class Answer(TenantOwned):
     outcome = models.CharField(max_length=16, choices=Outcome, blank=True)
     reason = models.CharField(max_length=32, choices=Reason, blank=True)
     generation_id_used = models.UUIDField(null=True)
+    configuration_id_used = models.UUIDField(null=True)
     generator = models.CharField(max_length=80, blank=True)
     prompt_version = models.CharField(max_length=80, blank=True)
     model = models.CharField(max_length=80, blank=True)

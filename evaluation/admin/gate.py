@@ -4,7 +4,8 @@ from django import forms
 from django.contrib import admin
 from django.urls import reverse
 
-from documents.models import IndexGeneration
+from answers.configurations import is_available, serving_configuration
+from documents.generations import serving_generation
 from evaluation.gates import (
     OVERRIDERS,
     approve_override,
@@ -18,15 +19,28 @@ from tenants.admin_base import PreceptForm, PreceptModelAdmin
 from tenants.models import Role
 from tenants.selectors import current_tenant
 
-ASKED = ["generation", "reason"]
+ASKED = ["of", "reason"]
 
 
 class OverrideForm(PreceptForm):
+    candidate = forms.ChoiceField()
     reason = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 4, "cols": 60}),
         help_text="Why it should serve although this stands against it. It stays on record, with "
         "your name and that of whoever approves it.",
     )
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        if not self.instance._state.adding:
+            self.fields.pop("candidate", None)
+        elif "candidate" in self.fields:
+            self.chosen = {str(one.pk): one for one in candidates()}
+            names = [(key, one.name) for key, one in self.chosen.items()]
+            self.fields["candidate"].choices = [("", "Choose one"), *names]
+
+    def clean_candidate(self):
+        return self.chosen[self.cleaned_data["candidate"]]
 
 
 @admin.register(GateOverride)
@@ -40,8 +54,8 @@ class GateOverrideAdmin(PreceptModelAdmin):
     add_label = "Ask for an override"
     save_label = "Ask"
     form = OverrideForm
-    list_display = ["generation", "waived", "asked_by", "asked_at", "approved_by", "approved_at"]
-    list_select_related = ["generation", "asked_by", "approved_by"]
+    list_display = ["of", "waived", "asked_by", "asked_at", "approved_by", "approved_at"]
+    list_select_related = ["generation", "configuration", "asked_by", "approved_by"]
     change_list_template = "admin/evaluation/gateoverride/change_list.html"
     readonly_fields = ["waived", "asked_by", "asked_at", "approved_by", "approved_at"]
 
@@ -51,21 +65,19 @@ class GateOverrideAdmin(PreceptModelAdmin):
         return super().has_change_permission(request, obj) and is_open
 
     def get_fields(self, request, obj=None):
-        return ["generation", "reason"] if obj is None else [*ASKED, *self.readonly_fields]
+        return ["candidate", "reason"] if obj is None else [*ASKED, *self.readonly_fields]
 
     def get_readonly_fields(self, request, obj=None):
         return [] if obj is None else [*ASKED, *self.readonly_fields]
 
-    def choices_for(self, request, field_name):
-        if field_name == "generation":
-            return IndexGeneration.objects.filter(pk__in=[one.pk for one in candidates()])
-        return None
-
     def changelist_view(self, request, extra_context=None):
-        shown = {"tenant_slug": "", "standings": []}
+        shown = {}
         if self.has_view_permission(request):
+            configuration = serving_configuration()
             shown = {
                 "tenant_slug": current_tenant().slug,
+                "serving": [serving_generation(), configuration],
+                "is_approved": is_available(configuration),
                 "standings": [standing_of(candidate) for candidate in candidates()],
             }
         return super().changelist_view(request, {**shown, **(extra_context or {})})
@@ -79,10 +91,10 @@ class GateOverrideAdmin(PreceptModelAdmin):
         if change:
             override = GateOverride.objects.get(pk=form.instance.pk)
             approve_override(actor=request.user, override=override)
-            return [f"Approved: {override.generation} may serve for the next seven days."]
+            return [f"Approved: {override.candidate} may serve for the next seven days."]
         ask_override(
             actor=request.user,
-            candidate=form.cleaned_data["generation"],
+            candidate=form.cleaned_data["candidate"],
             reason=form.cleaned_data["reason"],
         )
         return ["Asked. Another tenant administrator or reviewer has to approve it."]
@@ -91,7 +103,16 @@ class GateOverrideAdmin(PreceptModelAdmin):
         waiting = self.get_queryset(request).filter(approved_at=None).exclude(asked_by=request.user)
         address = reverse("admin:evaluation_gateoverride_changelist")
         count = waiting.count() if self.has_change_permission(request) else 0
-        return [(f"{count} to approve", address)] if count else []
+        asks = [(f"{count} to approve", address)] if count else []
+        if not is_available(serving_configuration()):
+            asks.append(
+                ("people get excerpts: this release's model or prompt is not approved", address)
+            )
+        return asks
+
+    @admin.display(description="candidate")
+    def of(self, override: GateOverride) -> str:
+        return override.candidate.name
 
     @admin.display(description="what it waives")
     def waived(self, override: GateOverride) -> str:

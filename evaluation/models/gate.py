@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Length, Trim
 from django.db.models.lookups import GreaterThanOrEqual
 
+from answers.models import AnswerConfiguration
 from documents.models import IndexGeneration
 from tenants.models import TenantOwned
 
@@ -36,7 +37,33 @@ class GatePolicy(TenantOwned):
         return f"{self.least_pass_rate:.0%}"
 
 
-class GateOverride(TenantOwned):
+def _one_candidate(name: str) -> models.CheckConstraint:
+    return models.CheckConstraint(
+        name=name,
+        condition=Q(generation__isnull=False, configuration=None)
+        | Q(generation=None, configuration__isnull=False),
+    )
+
+
+class ForCandidate(TenantOwned):
+    """About an index generation or an answer configuration, one of the two."""
+
+    generation = models.ForeignKey(
+        IndexGeneration, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    configuration = models.ForeignKey(
+        AnswerConfiguration, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    class Meta:
+        abstract = True
+
+    @property
+    def candidate(self) -> IndexGeneration | AnswerConfiguration:
+        return self.generation or self.configuration
+
+
+class GateOverride(ForCandidate):
     """Two people's decision to let a candidate serve although these things stand against it.
 
     One writes it, another approves it; neither alone suffices. It covers what stood against the
@@ -44,7 +71,6 @@ class GateOverride(TenantOwned):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    generation = models.ForeignKey(IndexGeneration, on_delete=models.PROTECT, related_name="+")
     waives = ArrayField(models.CharField(max_length=40), help_text="Codes of what it waives.")
     reason = models.TextField()
     asked_by = models.ForeignKey(
@@ -59,6 +85,7 @@ class GateOverride(TenantOwned):
     class Meta:
         ordering = ["-asked_at"]
         constraints = [
+            _one_candidate("override_of_one_candidate"),
             models.CheckConstraint(
                 name="override_by_two_people",
                 condition=Q(approved_by=None, approved_at=None)
@@ -72,7 +99,7 @@ class GateOverride(TenantOwned):
         ]
 
     def __str__(self) -> str:
-        return f"Override for {self.generation}"
+        return f"Override for {self.candidate}"
 
 
 class PassedBy(models.TextChoices):
@@ -82,10 +109,9 @@ class PassedBy(models.TextChoices):
     OVERRIDE = "override", "An override by two people"
 
 
-class GatePass(TenantOwned):
+class GatePass(ForCandidate):
     """Why something was let to serve. Written by the gate itself, and never changed."""
 
-    generation = models.ForeignKey(IndexGeneration, on_delete=models.PROTECT, related_name="passes")
     passed_at = models.DateTimeField(auto_now_add=True)
     passed_by = models.CharField(max_length=12, choices=PassedBy)
     run = models.ForeignKey(EvalRun, null=True, on_delete=models.PROTECT, related_name="+")
@@ -95,6 +121,7 @@ class GatePass(TenantOwned):
 
     class Meta:
         ordering = ["-passed_at"]
+        constraints = [_one_candidate("pass_of_one_candidate")]
 
     def __str__(self) -> str:
-        return f"{self.generation}: {self.get_passed_by_display()}"
+        return f"{self.candidate}: {self.get_passed_by_display()}"

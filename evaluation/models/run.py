@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from answers.models import AnswerConfiguration
 from documents.models import IndexGeneration
 from tenants.models import TenantOwned
 
@@ -44,6 +45,9 @@ class EvalRun(TenantOwned):
     )
     candidate_generation = models.ForeignKey(
         IndexGeneration, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    candidate_configuration = models.ForeignKey(
+        AnswerConfiguration, on_delete=models.PROTECT, null=True, related_name="+"
     )
     candidate_generator = models.CharField(max_length=80, blank=True, default="")
     keys = ArrayField(models.CharField(max_length=120), default=list, help_text="Empty: all.")

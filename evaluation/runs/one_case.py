@@ -9,7 +9,7 @@ from uuid import UUID
 
 from answers import services as answering
 from answers.generation import Generator
-from answers.models import Answer, PermitStep, Purpose
+from answers.models import Answer, AnswerConfiguration, PermitStep, Purpose
 from answers.pipeline import answer_question
 from answers.selectors import AnswerView, present_answer
 from answers.services import Started
@@ -29,6 +29,7 @@ class Through:
     variant: Variant
     generator: Generator | None = None
     generation: IndexGeneration | None = None
+    configuration: AnswerConfiguration | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,10 @@ def _ask(case: EvalCase, started: Started, through: Through) -> _Seen:
     first = None
     if started.is_new:
         for _ in answer_question(
-            answer=started.answer, generator=through.generator, generation=through.generation
+            answer=started.answer,
+            generator=through.generator,
+            generation=through.generation,
+            configuration=through.configuration,
         ):
             first = first or time.monotonic()
         view = present_answer(user=case.as_user, answer=started.answer)

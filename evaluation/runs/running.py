@@ -15,6 +15,7 @@ from django.db.models import F, Q, Sum
 from django.utils import timezone
 
 from answers.generation import Generator
+from answers.models import AnswerConfiguration
 from audit.services import record_action
 from documents.models import IndexGeneration
 from evaluation.measures import summary
@@ -34,16 +35,19 @@ def run_evaluation(
     *,
     generator: Generator | None = None,
     generation: IndexGeneration | None = None,
+    configuration: AnswerConfiguration | None = None,
     keys: Sequence[str] | None = None,
     progress: Progress = lambda done, total: None,
     **options,
 ) -> EvalRun:
     """Run the active cases here and now. Answers are marked as evaluation and shown to nobody.
 
-    `generation`: through this one, which need not serve. `options`: those of start_run.
+    `generation`, `configuration`: through these, which need not serve. `options`: those of start_run.
     """
     name = {"generator_name": generator.name} if generator else {}
-    run = start_run(keys=keys or (), candidate=generation, queued=False, **name, **options)
+    run = start_run(
+        keys=keys or (), candidate=generation or configuration, queued=False, **name, **options
+    )
     return work_on(run.pk, generator=generator, progress=progress, turn_seconds=None)
 
 
@@ -106,8 +110,14 @@ def _what_is_left_of(run: EvalRun) -> Iterator[tuple[EvalCase, str, int]]:
 
 
 def _through(run: EvalRun, variant: str, generator: Generator | None) -> Through:
-    candidate = run.candidate_generation if variant == Variant.CANDIDATE else None
-    return Through(variant=Variant(variant), generator=generator, generation=candidate)
+    if variant == Variant.SERVING:
+        return Through(variant=Variant.SERVING, generator=generator)
+    return Through(
+        variant=Variant.CANDIDATE,
+        generator=generator,
+        generation=run.candidate_generation,
+        configuration=run.candidate_configuration,
+    )
 
 
 def _ending(run: EvalRun) -> RunState | None:

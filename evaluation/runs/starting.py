@@ -6,6 +6,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django_q.tasks import async_task
 
+from answers.models import AnswerConfiguration
 from answers.pipeline import default_generator
 from audit.services import record_action
 from documents.generations import serving_generation
@@ -33,7 +34,7 @@ def start_run(
     *,
     actor: User | None = None,
     keys: Sequence[str] = (),
-    candidate: IndexGeneration | None = None,
+    candidate: IndexGeneration | AnswerConfiguration | None = None,
     compared: bool = False,
     repeats: int = 1,
     most_minutes: int | None = None,
@@ -43,7 +44,7 @@ def start_run(
 ) -> EvalRun:
     """A run of the active cases, or of those with these keys, for the worker to carry out.
 
-    `candidate`: through this generation; `compared`: through the serving one as well. Raises
+    `candidate`: with this instead of what serves; `compared`: with what serves as well. Raises
     RunRefused, PermissionDenied.
     """
     require_runner(actor)
@@ -56,12 +57,15 @@ def start_run(
         raise RunRefused(f"There is no active case {', '.join(sorted(missing)[:5])}.")
     variants = [Variant.SERVING] * (compared or candidate is None)
     variants += [Variant.CANDIDATE] * (candidate is not None)
+    generation = candidate if isinstance(candidate, IndexGeneration) else None
+    configuration = candidate if isinstance(candidate, AnswerConfiguration) else None
     run = EvalRun.objects.create(
         requested_by=actor,
         variants=variants,
-        generator=generator_name or default_generator(candidate).name,
+        generator=generator_name or default_generator(generation, configuration).name,
         generation=serving_generation(),
-        candidate_generation=candidate,
+        candidate_generation=generation,
+        candidate_configuration=configuration,
         keys=list(keys),
         repeats=repeats,
         total=cases.count() * len(variants) * repeats,

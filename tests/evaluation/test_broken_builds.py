@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from answers import pipeline
+from answers import configurations, pipeline
 from answers.authority import admission
 from answers.generation import get_generator
 from answers.grounding import GroundedAnswer, GroundedClaim
@@ -18,9 +18,10 @@ from documents.building import start_generation
 from documents.embedding import get_embedder
 from documents.generations import serving_generation
 from documents.models import Grant, LifeCycle
-from documents.reindexing import PromotionRefused, promote
+from documents.reindexing import promote
 from documents.retrieval import keyword, search, vector
 from documents.services import delete_document
+from documents.serving import PromotionRefused
 from documents.tasks import build_generation
 from evaluation.cases import create_case
 from evaluation.gates import Code, standing_of
@@ -63,9 +64,8 @@ def candidate(bank):
     return generation
 
 
-def evaluated(candidate, **options):
-    run = run_evaluation(generation=candidate, **options)
-    return run.measures
+def evaluated(candidate):
+    return run_evaluation(generation=candidate).measures
 
 
 def assert_blocked(candidate, *codes: Code) -> None:
@@ -228,18 +228,20 @@ def unchecked(*, draft, evidence, language=None) -> GroundedAnswer:
 def test_a_build_that_does_not_check_quotes_is_caught_by_words_no_source_has(
     bank, candidate, monkeypatch
 ):
+    monkeypatch.setattr(configurations, "get_generator", lambda *_, **__: MakesUpFigures())
     monkeypatch.setattr(pipeline, "check", unchecked)
     with bank.scope():
-        measures = evaluated(candidate, generator=MakesUpFigures())
+        measures = evaluated(candidate)
         assert EvalResult.objects.get(case__question=LEAVE).outcome == "answered"
         assert measures["quotesNotVerbatim"] > 0
         assert measures["violations"] == 0
         assert_blocked(candidate, Code.QUOTES, Code.TOO_FEW_PASSED)
 
 
-def test_with_the_check_on_the_same_generator_says_nothing_false(bank, candidate):
+def test_with_the_check_on_the_same_generator_says_nothing_false(bank, candidate, monkeypatch):
+    monkeypatch.setattr(configurations, "get_generator", lambda *_, **__: MakesUpFigures())
     with bank.scope():
-        measures = evaluated(candidate, generator=MakesUpFigures())
+        measures = evaluated(candidate)
         assert measures["quotesNotVerbatim"] == 0
         assert EvalResult.objects.get(case__question=LEAVE).outcome == "abstained"
         assert_blocked(candidate, Code.TOO_FEW_PASSED)

@@ -34,7 +34,7 @@ def test_each_candidate_is_shown_with_what_stands_against_it_and_what_to_do(bank
 
 def test_one_asks_another_approves_and_the_page_says_how_to_let_it_serve(bank, candidate):
     one, two = admin_of(bank, "one"), admin_of(bank, "two")
-    form = filled(one.get(add_to(PAGE)), generation=str(candidate.pk), reason=REASON)
+    form = filled(one.get(add_to(PAGE)), candidate=str(candidate.pk), reason=REASON)
     assert "Another" in said(one.post(add_to(PAGE), form, follow=True))
     with bank.scope():
         override = GateOverride.objects.get()
@@ -58,7 +58,7 @@ def test_one_asks_another_approves_and_the_page_says_how_to_let_it_serve(bank, c
 @pytest.mark.parametrize("reason", ["", "too short"])
 def test_without_a_written_reason_nothing_is_asked(bank, candidate, reason):
     one = admin_of(bank, "one")
-    form = filled(one.get(add_to(PAGE)), generation=str(candidate.pk), reason=reason)
+    form = filled(one.get(add_to(PAGE)), candidate=str(candidate.pk), reason=reason)
     assert one.post(add_to(PAGE), form).status_code == 200
     with bank.scope():
         assert not GateOverride.objects.exists()
@@ -67,7 +67,7 @@ def test_without_a_written_reason_nothing_is_asked(bank, candidate, reason):
 def test_another_banks_candidates_are_neither_shown_nor_chosen(bank, other_bank, candidate):
     stranger = admin_of(other_bank, "stranger")
     assert "second" not in stranger.get(list_of(PAGE)).content.decode()
-    form = filled(stranger.get(add_to(PAGE)), generation=str(candidate.pk), reason=REASON)
+    form = filled(stranger.get(add_to(PAGE)), candidate=str(candidate.pk), reason=REASON)
     assert stranger.post(add_to(PAGE), form).status_code == 200
     with other_bank.scope():
         assert not GateOverride.objects.exists()

@@ -2,13 +2,14 @@
 
 from django.core.management.base import CommandError
 
-from documents.building import GenerationConflict, start_generation
+from documents.building import start_generation
 from documents.embedding import EmbedderUnavailable
 from documents.generations import CHUNKING
 from documents.ingestion.chunkings import CHUNKERS
 from documents.ingestion.publish import ValidationFailed
 from documents.models import IndexGeneration
 from documents.reindexing import promote, put_in_shadow, retire, roll_back
+from documents.serving import PromotionConflict
 from documents.shadowing import with_comparisons
 from tenants.commands import PreceptCommand
 
@@ -36,7 +37,7 @@ class Command(PreceptCommand):
     def run(self, *, action, **options):
         try:
             return self._run(action, options)
-        except (GenerationConflict, ValidationFailed, EmbedderUnavailable) as failure:
+        except (PromotionConflict, ValidationFailed, EmbedderUnavailable) as failure:
             raise CommandError(str(failure)) from failure
 
     def _run(self, action, options):

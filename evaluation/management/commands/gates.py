@@ -2,8 +2,13 @@
 blocked. With --pass-rate: change what share of the cases a candidate must pass.
 """
 
-from documents.generations import generation_named
-from evaluation.gates import candidates, least_pass_rate, set_least_pass_rate, standing_of
+from evaluation.gates import (
+    candidate_named,
+    candidates,
+    least_pass_rate,
+    set_least_pass_rate,
+    standing_of,
+)
 from tenants.commands import PreceptCommand
 
 
@@ -11,21 +16,22 @@ class Command(PreceptCommand):
     help = __doc__
 
     def add_command_arguments(self, parser):
-        parser.add_argument("name", nargs="?", help="of one generation; default: every candidate")
+        parser.add_argument("name", nargs="?", help="of one; default: every candidate")
         parser.add_argument("--pass-rate", type=float, help="from 0.5 to 1; needs --reason")
         parser.add_argument("--reason", default="", help="kept in the audit record")
 
     def run(self, *, name, pass_rate, reason, **options):
         if pass_rate is not None:
             set_least_pass_rate(rate=pass_rate, reason=reason)
-        chosen = [generation_named(name)] if name else candidates()
+        chosen = [candidate_named(name)] if name else candidates()
         standings = [standing_of(one) for one in chosen]
         self.is_blocked = bool(name) and not standings[0].may_serve
         return {
             "passRate": least_pass_rate(),
             "candidates": [
                 {
-                    "generation": standing.candidate.name,
+                    "kind": standing.kind,
+                    "name": standing.candidate.name,
                     "mayServe": standing.may_serve,
                     "overriddenBy": standing.override and str(standing.override.pk),
                     "blockers": [

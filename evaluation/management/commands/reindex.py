@@ -4,9 +4,9 @@ through it, and let it serve when the gate lets it.
 
 from django.core.management.base import CommandError
 
-from documents.building import GenerationConflict
 from documents.embedding import EmbedderUnavailable
 from documents.ingestion.publish import ValidationFailed
+from documents.serving import PromotionConflict
 from evaluation.gates import reindex
 from tenants.commands import PreceptCommand
 
@@ -22,7 +22,7 @@ class Command(PreceptCommand):
             serving = reindex(
                 name=generation, progress=lambda done, total: self.say(f"{done} of {total}")
             )
-        except (GenerationConflict, ValidationFailed, EmbedderUnavailable) as failure:
+        except (PromotionConflict, ValidationFailed, EmbedderUnavailable) as failure:
             raise CommandError(str(failure)) from failure
         return {
             "generation": serving.name,

@@ -3,6 +3,9 @@
 from dataclasses import asdict
 from pathlib import Path
 
+from django.core.management.base import CommandError
+
+from answers.configurations import configuration_named
 from documents.generations import generation_named
 from evaluation.models import EvalResult, RunState
 from evaluation.runs import comparing, run_evaluation
@@ -16,6 +19,7 @@ class Command(PreceptCommand):
     def add_command_arguments(self, parser):
         parser.add_argument("--case", action="append", help="key of a case; may be repeated")
         parser.add_argument("--generation", help="name of a candidate to run them through")
+        parser.add_argument("--configuration", help="name of a candidate to have them written by")
         parser.add_argument(
             "--compare", action="store_true", help="run them through what serves as well"
         )
@@ -33,9 +37,13 @@ class Command(PreceptCommand):
         )
 
     def run(self, *, case, at_least, generation, compare, repeat, junit: Path | None, **options):
+        configuration = options["configuration"]
+        if generation and configuration:
+            raise CommandError("One thing at a time: a generation or a configuration.")
         run = run_evaluation(
             keys=case,
             generation=generation_named(generation) if generation else None,
+            configuration=configuration_named(configuration) if configuration else None,
             compared=compare,
             repeats=repeat,
             most_minutes=options["most_minutes"],
