@@ -15,7 +15,7 @@ from tenants.models import Department, Role, User
 from tenants.scope import tenant_scope
 from tenants.selectors import subject_by_name, tenant_of_slug
 
-from .cases import create_case
+from .exchange import import_cases
 from .models import CaseState
 
 SOURCE = "demo"
@@ -44,7 +44,8 @@ def create_demo_bank(*, password: str) -> None:
             _create_people(tenant, password)
             own = [policy for policy in policies if policy.tenant == tenant["slug"]]
             _create_documents(own)
-            _create_cases([case for case in golden if case["tenant"] == tenant["slug"]])
+            rows = [case for case in golden if case["tenant"] == tenant["slug"]]
+            import_cases(rows=rows, state=CaseState.ACTIVE)
 
 
 def pending_versions() -> tuple[int, int]:
@@ -109,22 +110,4 @@ def _create_documents(policies: list[Policy]) -> None:
             subjects=[subject_by_name(grant) for grant in policy.grants],
             source_system=SOURCE,
             source_item_id=policy.slug,
-        )
-
-
-def _create_cases(golden: list[dict]) -> None:
-    by_slug = dict(Document.objects.values_list("source_item_id", "id"))
-    for case in golden:
-        create_case(
-            key=case["id"],
-            question=case["question"],
-            as_user=User.objects.get(email=case["as_user"]),
-            expected_outcome=case["outcome"],
-            kind=case["kind"],
-            language=case["language"],
-            required_text=case["required_text"],
-            required_documents=[by_slug[slug] for slug in case["required_documents"]],
-            forbidden_text=case["forbidden_text"],
-            correct_answer=case["correct_answer"],
-            state=CaseState.ACTIVE,
         )

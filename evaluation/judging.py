@@ -15,6 +15,7 @@ class Given:
     outcome: str
     words: str
     documents: frozenset[UUID]
+    sections: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ def _failures(case: EvalCase, given: Given) -> Iterable[str]:
     required = {UUID(document) for document in case.required_documents}
     if required and not required & given.documents:
         yield "cites none of the required documents"
+    if case.required_sections and not set(case.required_sections) & given.sections:
+        yield "cites none of the required sections"
 
 
 def holds(text: str, words: str) -> bool:

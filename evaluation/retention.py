@@ -3,17 +3,22 @@
 from collections.abc import Mapping
 from uuid import UUID
 
-from .models import CaseState, EvalCase, EvalResult
+from .models import CaseState, EvalCase, EvalCaseVersion, EvalResult, ReviewWhy
 
 
 def forget_document(document_id: UUID) -> Mapping[str, int]:
     cases = EvalCase.objects.filter(required_documents__contains=[str(document_id)])
     results = EvalResult.objects.filter(case__in=cases.values("id")).update(failures=[])
+    versions = EvalCaseVersion.objects.filter(case__in=list(cases.values_list("id", flat=True)))
     changed = cases.update(
         question="",
         required_text=[],
         forbidden_text=[],
         correct_answer="",
+        required_sections=[],
         state=CaseState.NEEDS_REVIEW,
+        review_why=ReviewWhy.WORDS_PURGED,
+        review_object=document_id,
     )
+    versions.delete()
     return {"cases": changed, "results": results}

@@ -67,7 +67,7 @@ PAGES: dict[str, dict[str, Rule]] = {
     "answers_feedback": page(listed="rs", change="r/s"),
     "documents_indexgeneration": page(listed="ots", change="ot/s", history="ot"),
     "audit_auditrecord": page(listed="ots", change="ot/s"),
-    "evaluation_evalcase": page(listed="rts", change="rt/s", history="t"),
+    "evaluation_evalcase": page(listed="rts", add="rts", change="rt/s", history="t"),
     "evaluation_evalrun": page(listed="rts", add="rts", change="rt/s", history="t"),
     "evaluation_gateoverride": page(listed="rots", add="rts", change="rot/s", history="ot"),
 }
@@ -93,6 +93,9 @@ ACTIONS: dict[str, dict[str, str]] = {
         ("deactivate", "activate", "add_to_group", "remove_from_group"), "t/s"
     ),
     "tenants_apitoken": {"revoke": "t/s"},
+    "evaluation_evalcase": dict.fromkeys(
+        ("move_to_reviewed", "move_to_active", "move_to_draft", "confirm"), "rt/s"
+    ),
 }
 # By address: method → rule.
 URLS: dict[str, dict[str, str]] = {
@@ -155,6 +158,9 @@ URLS: dict[str, dict[str, str]] = {
     "admin/documents/document/readable-by/<uuid:user_id>/": {"GET": "ohft/rs"},
     "admin/answers/answer/<path:object_id>/explanation/": {"GET": "ot/rhfs"},
     "admin/tenants/apitoken/<path:object_id>/revoke/": {"POST": "t/rohfs"},
+    "admin/evaluation/evalcase/import/": {"GET": "rts", "POST": "rts"},
+    "admin/evaluation/evalcase/export.<str:kind>": {"GET": "rts"},
+    "admin/evaluation/evalcase/<path:object_id>/move-to-<str:state>/": {"POST": "rt/ohfs"},
     "admin/evaluation/evalrun/<path:object_id>/cancel/": {"POST": "rt/ohfs"},
     "admin/evaluation/evalrun/<path:object_id>/results.<str:kind>": {"GET": "rt/ohfs"},
     "admin/identity/identityprovider/<path:object_id>/switch-<str:way>/": {"POST": "t/rohfs"},
@@ -168,6 +174,8 @@ COMMANDS: dict[str, str] = {
     "ask": "object",
     "configurations": "tenant",
     "create_group": "tenant",
+    "export_cases": "tenant",
+    "import_cases": "tenant",
     "create_tenant": "all",
     "create_user": "tenant",
     "delete_document": "object",

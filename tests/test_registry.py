@@ -52,7 +52,7 @@ SPELLED = {
     "admin/^(?P<app_label>audit|tenants|identity|documents|answers|evaluation)/$": "admin/documents/",
     "admin/(?P<url>.*)$": "admin/secrets/",
 }
-WORDS = {"what": "retry", "way": "off", "kind": "csv", "number": "1", "page": "1"}
+WORDS = {"what": "retry", "way": "off", "kind": "csv", "state": "draft", "number": "1", "page": "1"}
 
 
 class World:
@@ -266,7 +266,9 @@ def test_a_command_for_one_tenant_refuses_to_guess_which(command):
         "configurations": ["list"],
         "create_group": ["name"],
         "create_user": ["a@b.example", "--password-stdin"],
+        "export_cases": ["cases.json"],
         "generations": ["list"],
+        "import_cases": ["cases.json"],
         "ingest": [__file__],
         "reindex": ["--generation", "next"],
         "set_retention": ["--reason", "because"],

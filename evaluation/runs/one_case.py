@@ -115,6 +115,7 @@ def _given(view: AnswerView) -> Given:
         outcome=view.outcome,
         words="\n".join(words),
         documents=frozenset(cited.document_id for cited in view.citations),
+        sections=frozenset(cited.section for cited in view.citations),
     )
 
 

@@ -34,7 +34,7 @@ TABLE = {
     "answers_reviewitem": ({"reviewer"}, set()),
     "answers_feedback": ({"reviewer"}, set()),
     "audit_auditrecord": ({"tenant_admin", "auditor"}, set()),
-    "evaluation_evalcase": ({"tenant_admin", "reviewer"}, set()),
+    "evaluation_evalcase": ({"tenant_admin", "reviewer"}, {"tenant_admin", "reviewer"}),
     "evaluation_evalrun": ({"tenant_admin", "reviewer"}, {"tenant_admin", "reviewer"}),
     "evaluation_gateoverride": (
         {"tenant_admin", "reviewer", "auditor"},
