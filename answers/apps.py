@@ -12,6 +12,8 @@ class AnswersConfig(AppConfig):
         from . import checks  # noqa: F401
         from .abandoned import end_abandoned_everywhere
         from .retention import forget_document, forget_expired
+        from .sampling import sample_everywhere
 
         register_sweep(end_abandoned_everywhere)
+        register_sweep(sample_everywhere)
         register_keeper(Keeper(forget_document, forget_expired))

@@ -1,10 +1,11 @@
 """Reading answers again: a fresh authorisation of everything they cite."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.urls import reverse
 
 from documents.access import readable_documents
 from documents.models import DocumentVersion
@@ -167,6 +168,8 @@ class ReviewedQuote:
 
     document: str
     quote: str | None
+    number: int = 0
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +202,7 @@ def present_review(*, reviewer: User, item: ReviewItem) -> ReviewView:
     """
     if item.answer.purged_at is not None:
         return ReviewView("The words of this answer are no longer kept.", (), is_whole=True)
-    if item.kind == ReviewKind.FEEDBACK:
+    if item.kind != ReviewKind.BLOCKED_DRAFT:
         return _released_for_review(reviewer, item)
     permits = item.answer.permits.all()
     given = {pair for permit in permits for pair in permit.document_versions.items()}
@@ -222,7 +225,7 @@ def rule_of(item: ReviewItem) -> str:
 
 
 def _released_for_review(reviewer: User, item: ReviewItem) -> ReviewView:
-    claims = list(item.answer.claims.prefetch_related("citations"))
+    claims = list(item.answer.claims.prefetch_related("citations__version"))
     cited = [citation for claim in claims for citation in claim.citations.all()]
     readable = readable_documents(user=reviewer).filter(id__in=[c.document_id for c in cited])
     in_force = {document.id: document.current_version_id for document in readable}
@@ -232,9 +235,7 @@ def _released_for_review(reviewer: User, item: ReviewItem) -> ReviewView:
             titles.pop(str(citation.document_id), None)
     shown = []
     for claim in claims:
-        quotes = tuple(
-            _reviewed(titles, str(c.document_id), c.quote) for c in claim.citations.all()
-        )
+        quotes = tuple(_cited(titles, c) for c in claim.citations.all())
         is_readable = all(quote.quote is not None for quote in quotes)
         shown.append(ReviewedClaim(text=claim.text if is_readable else None, quotes=quotes))
     is_whole = all(claim.text is not None for claim in shown)
@@ -257,3 +258,16 @@ def _reviewed(titles: dict[str, str], document: str | None, quote: str) -> Revie
     if document not in titles:
         return ReviewedQuote(document="A document you may not read", quote=None)
     return ReviewedQuote(document=titles[document], quote=quote)
+
+
+def _cited(titles: dict[str, str], citation) -> ReviewedQuote:
+    shown = _reviewed(titles, str(citation.document_id), citation.quote)
+    if shown.quote is None:
+        return replace(shown, number=citation.number)
+    source = reverse("source", args=[citation.document_id, citation.version.number])
+    return replace(
+        shown,
+        document=f"{shown.document}, version {citation.version.number}, page {citation.page}",
+        number=citation.number,
+        url=f"{source}?page={citation.page}",
+    )

@@ -22,6 +22,7 @@ from .models import (
     Answer,
     AnswerState,
     Channel,
+    Citation,
     Feedback,
     Outcome,
     Purpose,
@@ -233,6 +234,10 @@ def give_feedback(
             "helpful": helpful,
             "category": category[:40],
             "comment": comment[:2000],
+            "source_versions": _cited_versions(answer),
+            "generation_id_used": answer.generation_id_used,
+            "prompt_version": answer.prompt_version,
+            "model": answer.model,
         },
     )
     if not helpful:
@@ -255,6 +260,11 @@ def give_feedback(
         facts={"helpful": helpful, "has_category": bool(feedback.category)},
     )
     return feedback
+
+
+def _cited_versions(answer: Answer) -> dict[str, int]:
+    cited = Citation.objects.filter(claim__answer=answer)
+    return {str(d): n for d, n in cited.values_list("document_id", "version__number")}
 
 
 def block_draft(*, answer: Answer, reason: str, draft: list[dict[str, object]]) -> ReviewItem:

@@ -116,6 +116,7 @@ def feedback(request: HttpRequest, answer_id: UUID) -> HttpResponse:
             user=request.user,
             answer=own,
             helpful=request.POST.get("helpful") == "true",
+            category=request.POST.get("category", "").replace("\x00", ""),
             comment=request.POST.get("comment", "").replace("\x00", ""),
         )
         messages.success(request, "Thank you. Your feedback was sent.")

@@ -58,7 +58,21 @@ class Tenant(models.Model):
     languages = models.JSONField(
         default=list, help_text="Language codes in use, such as en, nl, fr."
     )
+    review_sample_percent = models.DecimalField(
+        default=2,
+        max_digits=5,
+        decimal_places=2,
+        help_text="Share of a week's answers that are drawn for spot checks.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="sample_is_a_percentage",
+                condition=models.Q(review_sample_percent__gte=0, review_sample_percent__lte=100),
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

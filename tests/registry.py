@@ -65,6 +65,7 @@ PAGES: dict[str, dict[str, Rule]] = {
     "answers_answer": page(listed="rots", change="rot/s", history="ot"),
     "answers_reviewitem": page(listed="rs", change="r/s"),
     "answers_feedback": page(listed="rs", change="r/s"),
+    "evaluation_spotcheck": page(listed="rs", change="r/s"),
     "documents_indexgeneration": page(listed="ots", change="ot/s", history="ot"),
     "audit_auditrecord": page(listed="ots", change="ot/s"),
     "evaluation_evalcase": page(listed="rts", add="rts", change="rt/s", history="t"),
@@ -161,6 +162,7 @@ URLS: dict[str, dict[str, str]] = {
     "admin/evaluation/evalcase/import/": {"GET": "rts", "POST": "rts"},
     "admin/evaluation/evalcase/export.<str:kind>": {"GET": "rts"},
     "admin/evaluation/evalcase/<path:object_id>/move-to-<str:state>/": {"POST": "rt/ohfs"},
+    "admin/evaluation/spotcheck/judge/<uuid:item_id>/": {"GET": "r/s"},
     "admin/evaluation/evalrun/<path:object_id>/cancel/": {"POST": "rt/ohfs"},
     "admin/evaluation/evalrun/<path:object_id>/results.<str:kind>": {"GET": "rt/ohfs"},
     "admin/identity/identityprovider/<path:object_id>/switch-<str:way>/": {"POST": "t/rohfs"},
@@ -196,6 +198,7 @@ COMMANDS: dict[str, str] = {
     "reseal_secrets": "all",
     "revoke": "object",
     "run_evaluation": "tenant",
+    "sample_answers": "tenant",
     "set_life_cycle": "object",
     "set_policy": "tenant",
     "set_retention": "tenant",
@@ -210,6 +213,7 @@ TASKS = {
 }
 SWEEPS = {
     "answers.abandoned.end_abandoned_everywhere",
+    "answers.sampling.sample_everywhere",
     "documents.retention.purge_everywhere",
     "evaluation.runs.running.resume_runs_everywhere",
 }

@@ -15,7 +15,7 @@ from documents.generations import create_generation
 from documents.models import Document
 from evaluation.cases import create_case
 from evaluation.gates import ask_override
-from evaluation.models import EvalRun
+from evaluation.models import EvalRun, SpotCheck
 from tenants import services as people
 from tenants.identity.models import IdentityProvider, SignInPolicy
 from tenants.identity.services import name_domain, save_provider
@@ -74,7 +74,10 @@ class Cast:
         )
         view = self.bank.ask(asker, QUESTION)
         with self.bank.scope():
-            block_draft(answer=view.answer, reason="Claim 1: rule: words", draft=[])
+            item = block_draft(answer=view.answer, reason="Claim 1: rule: words", draft=[])
+            SpotCheck.objects.create(
+                item=item, answer=view.answer, outcome_right=True, cause="none", judged_by=asker
+            )
             give_feedback(user=asker, answer=view.answer, helpful=True)
             create_case(
                 key="case", question="?", as_user=asker, expected_outcome="answered", kind="fact"
@@ -100,6 +103,7 @@ class Cast:
             self.ids |= {"tenants_user": str(asker.pk)}
             self.ids |= {"tenants_apitoken": str(spare_token.pk)}  # one that nobody here uses
             self.ids |= {"provider_id": str(provider.pk), "run_id": str(run.pk)}
+            self.ids |= {"item_id": str(item.pk)}
             self.ids |= {"evaluation_evalrun": str(run.pk)}
             self.ids |= {"user_id": str(asker.pk), "group_id": str(group.pk)}
             self.ids["request_id"] = Answer.objects.get(pk=view.answer.pk).request_id

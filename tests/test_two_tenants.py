@@ -269,6 +269,7 @@ COMMANDS = {
     "remove_from_group": lambda m, t: [t["user"].email, m["group"].name],
     "revoke": lambda m, t: [str(t["document"].pk), "--to", "group:everyone"],
     "run_evaluation": None,
+    "sample_answers": None,
     "set_life_cycle": lambda m, t: [str(t["document"].pk), "draft"],
     "set_policy": None,
     "set_retention": None,

@@ -3,7 +3,7 @@
 from .answer import Answer, AnswerState, Channel, Citation, Claim, Outcome, Purpose, Reason
 from .configuration import AnswerConfiguration, ConfigurationStatus
 from .permit import ContextPermit, PermitStep, ReleasePermit
-from .review import Feedback, ReviewItem, ReviewKind, ReviewState
+from .review import Feedback, FeedbackCategory, ReviewItem, ReviewKind, ReviewState
 from .usage import CountedAttempt, UsageCounter, UsageKind
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "ContextPermit",
     "CountedAttempt",
     "Feedback",
+    "FeedbackCategory",
     "Outcome",
     "PermitStep",
     "Purpose",

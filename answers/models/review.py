@@ -10,6 +10,18 @@ from tenants.models import TenantOwned
 from .answer import Answer
 
 
+class FeedbackCategory(models.TextChoices):
+    """What a page offers; a program may send another word."""
+
+    OUTDATED = "outdated", "It is outdated"
+    WRONG = "wrong", "It is wrong"
+    INCOMPLETE = "incomplete", "Something is missing in it"
+    MISSING_DOCUMENT = "missing_document", "The right document was not used"
+    PERMISSION = "permission", "I should be able to see more, or less"
+    WORDING = "wording", "It is hard to understand"
+    OTHER = "other", "Something else"
+
+
 class Feedback(TenantOwned):
     """Helpful or not, with a comment; versions and models, never a passage."""
 
@@ -19,12 +31,19 @@ class Feedback(TenantOwned):
     helpful = models.BooleanField()
     category = models.CharField(max_length=40, blank=True)
     comment = models.TextField(blank=True, max_length=2000)
+    source_versions = models.JSONField(
+        default=dict, help_text="{document id: number of the version that was cited}"
+    )
+    generation_id_used = models.UUIDField(null=True)
+    prompt_version = models.CharField(max_length=80, blank=True, default="")
+    model = models.CharField(max_length=80, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
 
 
 class ReviewKind(models.TextChoices):
     BLOCKED_DRAFT = "blocked_draft", "Blocked draft"
     FEEDBACK = "feedback", "Feedback"
+    SAMPLE = "sample", "Spot check"
 
 
 class ReviewState(models.TextChoices):
@@ -52,3 +71,10 @@ class ReviewItem(TenantOwned):
 
     class Meta:
         ordering = ["-created_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["answer", "kind"],
+                condition=~models.Q(kind=ReviewKind.BLOCKED_DRAFT),
+                name="one_review_of_a_kind",
+            )
+        ]

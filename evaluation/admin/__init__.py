@@ -1,7 +1,8 @@
-"""What reviewers and administrators see of cases and runs."""
+"""What reviewers and administrators see of cases, runs, judgements and the gate."""
 
 from .case import EvalCaseAdmin
 from .gate import GateOverrideAdmin
 from .run import EvalRunAdmin
+from .spot_check import SpotCheckAdmin
 
-__all__ = ["EvalCaseAdmin", "EvalRunAdmin", "GateOverrideAdmin"]
+__all__ = ["EvalCaseAdmin", "EvalRunAdmin", "GateOverrideAdmin", "SpotCheckAdmin"]

@@ -3,9 +3,12 @@
 from .case import CaseState, EvalCase, EvalCaseVersion, Expected, ReviewWhy
 from .gate import GateOverride, GatePass, GatePolicy, PassedBy
 from .run import EvalResult, EvalRun, RunState, Variant
+from .spot_check import Cause, CitationVerdict, SpotCheck, Verdict
 
 __all__ = [
     "CaseState",
+    "Cause",
+    "CitationVerdict",
     "EvalCase",
     "EvalCaseVersion",
     "EvalResult",
@@ -17,5 +20,7 @@ __all__ = [
     "PassedBy",
     "ReviewWhy",
     "RunState",
+    "SpotCheck",
     "Variant",
+    "Verdict",
 ]

@@ -7,7 +7,8 @@ export async function sendFeedback(form, button) {
   const status = form.querySelector(".feedback-status");
   const helpful = button.value === "true";
   const comment = helpful ? "" : form.elements.comment.value;
-  const sent = await post(form.dataset.api, JSON.stringify({ helpful, comment }))
+  const category = helpful ? "" : form.elements.category.value;
+  const sent = await post(form.dataset.api, JSON.stringify({ helpful, category, comment }))
     .catch(() => null);
   if (!sent?.ok) {
     status.textContent = "Your feedback could not be sent. Try again.";
