@@ -14,6 +14,7 @@ from documents.models import IndexGeneration
 from documents.retrieval.search import SearchResult, SearchUnavailable, search
 
 from . import authority, limits, services
+from .canaries import Drawn, draw
 from .configurations import generator_of, serving_configuration
 from .excerpts import excerpts
 from .generation import Generator, GeneratorUnavailable
@@ -59,6 +60,9 @@ def answer_question(
     """
     run = _Run(answer, generation)
     try:
+        if not (generator or generation or configuration):
+            drawn = run.draw()
+            generation, configuration = drawn.generation, drawn.configuration
         if generator is None:
             run.configuration = configuration or serving_configuration()
         run.use(generator or default_generator(generation, run.configuration))
@@ -104,6 +108,13 @@ class _Run:
         self.timings: dict[str, int] = {}
         self.restarts: list[dict[str, object]] = []
         self.fields: dict[str, object] = {}
+
+    def draw(self) -> Drawn:
+        """Which of two answers, while a candidate is tried."""
+        drawn = draw(self.answer)
+        self.generation = drawn.generation
+        self.fields |= {"canary_id_asked": drawn.canary and drawn.canary.pk, "arm": drawn.arm}
+        return drawn
 
     def use(self, generator: Generator) -> None:
         self.generator = generator

@@ -4,6 +4,8 @@ The database keeps who took over from whom, and may refuse: which rule that is, 
 know (see precept_note_serving in migration 0011, and the gate of the evaluation room).
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from django.db import IntegrityError, connection, models
@@ -27,15 +29,22 @@ def lock_serving(kind: str) -> None:
         cursor.execute("SELECT precept_lock_exclusive(%s, %s)", [kind, current_tenant_id()])
 
 
-def take_over(*, candidate: Row, former: Row | None) -> None:
-    """In the caller's transaction, under `lock_serving`. Raises PromotionRefused."""
-    rows = type(candidate).objects
-    if former:
-        rows.filter(pk=former.pk).update(status="retired")
+@contextmanager
+def gate_refusals() -> Iterator[None]:
+    """Turns the gate's refusal of a row into PromotionRefused."""
     try:
-        rows.filter(pk=candidate.pk).update(status="serving")
+        yield
     except IntegrityError as error:
         diagnostics = getattr(error.__cause__, "diag", None)
         if diagnostics is None or diagnostics.constraint_name != "promotion_gate":
             raise
         raise PromotionRefused(diagnostics.message_primary) from error
+
+
+def take_over(*, candidate: Row, former: Row | None) -> None:
+    """In the caller's transaction, under `lock_serving`. Raises PromotionRefused."""
+    rows = type(candidate).objects
+    if former:
+        rows.filter(pk=former.pk).update(status="retired")
+    with gate_refusals():
+        rows.filter(pk=candidate.pk).update(status="serving")

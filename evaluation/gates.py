@@ -39,6 +39,7 @@ class Code(StrEnum):
     QUOTES = "quotes"
     TOO_FEW_PASSED = "too_few_passed"
     WORSE_THAN_SERVING = "worse_than_serving"
+    TAKEN_BACK = "taken_back"
 
 
 _RUN = "Run the cases through it: manage.py run_evaluation --{kind} “{name}”."
@@ -72,6 +73,10 @@ WORDS: dict[Code, tuple[str, str]] = {
         "It passed {count} cases, and what serves passed {total} of the same.",
         _LOOK,
     ),
+    Code.TAKEN_BACK: (
+        "When it was last tried on a share of the questions, it was taken back.",
+        "Look at how that ended (Canaries); mend the cause, or have two people override.",
+    ),
 }
 SHORT: dict[Code, str] = {
     Code.NOT_BUILT: "It was not built yet.",
@@ -83,6 +88,7 @@ SHORT: dict[Code, str] = {
     Code.QUOTES: "Quotes were not the source's own words.",
     Code.TOO_FEW_PASSED: "Too few cases passed.",
     Code.WORSE_THAN_SERVING: "It passed less than what served.",
+    Code.TAKEN_BACK: "It was tried on people and taken back.",
 }
 NEVER_WAIVED = frozenset({Code.VIOLATIONS, Code.QUOTES})
 

@@ -70,6 +70,7 @@ PAGES: dict[str, dict[str, Rule]] = {
     "audit_auditrecord": page(listed="ots", change="ot/s"),
     "evaluation_evalcase": page(listed="rts", add="rts", change="rt/s", history="t"),
     "evaluation_evalrun": page(listed="rts", add="rts", change="rt/s", history="t"),
+    "answers_canary": page(listed="rots", add="ts", change="rot/s", history="ot"),
     "evaluation_gateoverride": page(listed="rots", add="rts", change="rot/s", history="ot"),
 }
 # By page: action → who is offered it / for whom the row is not there. Nobody else can choose it.
@@ -216,4 +217,5 @@ SWEEPS = {
     "answers.sampling.sample_everywhere",
     "documents.retention.purge_everywhere",
     "evaluation.runs.running.resume_runs_everywhere",
+    "evaluation.canary.watch_canaries_everywhere",
 }

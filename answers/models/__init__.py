@@ -1,6 +1,7 @@
 """Answers with their claims and citations, the authority's permits, and what people said of them."""
 
 from .answer import Answer, AnswerState, Channel, Citation, Claim, Outcome, Purpose, Reason
+from .canary import Arm, Canary, CanaryEnding
 from .configuration import AnswerConfiguration, ConfigurationStatus
 from .permit import ContextPermit, PermitStep, ReleasePermit
 from .review import Feedback, FeedbackCategory, ReviewItem, ReviewKind, ReviewState
@@ -10,6 +11,9 @@ __all__ = [
     "Answer",
     "AnswerConfiguration",
     "AnswerState",
+    "Arm",
+    "Canary",
+    "CanaryEnding",
     "Channel",
     "Citation",
     "Claim",

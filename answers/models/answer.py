@@ -76,6 +76,8 @@ class Answer(TenantOwned):
     reason = models.CharField(max_length=32, choices=Reason, blank=True)
     generation_id_used = models.UUIDField(null=True)
     configuration_id_used = models.UUIDField(null=True)
+    canary_id_asked = models.UUIDField(null=True, help_text="The canary that ran then, if any.")
+    arm = models.CharField(max_length=12, blank=True, default="")
     generator = models.CharField(max_length=80, blank=True)
     prompt_version = models.CharField(max_length=80, blank=True)
     model = models.CharField(max_length=80, blank=True)
@@ -109,6 +111,11 @@ class Answer(TenantOwned):
             ),
             models.Index(
                 fields=["tenant", "created_at"], condition=Q(purged_at=None), name="answers_kept"
+            ),
+            models.Index(
+                fields=["canary_id_asked", "arm"],
+                condition=Q(canary_id_asked__isnull=False),
+                name="answers_of_canary",
             ),
         ]
 

@@ -1,8 +1,15 @@
 """What reviewers and administrators see of cases, runs, judgements and the gate."""
 
+from .canary import CanaryAdmin
 from .case import EvalCaseAdmin
 from .gate import GateOverrideAdmin
 from .run import EvalRunAdmin
 from .spot_check import SpotCheckAdmin
 
-__all__ = ["EvalCaseAdmin", "EvalRunAdmin", "GateOverrideAdmin", "SpotCheckAdmin"]
+__all__ = [
+    "CanaryAdmin",
+    "EvalCaseAdmin",
+    "EvalRunAdmin",
+    "GateOverrideAdmin",
+    "SpotCheckAdmin",
+]

@@ -37,6 +37,7 @@ TABLE = {
     "audit_auditrecord": ({"tenant_admin", "auditor"}, set()),
     "evaluation_evalcase": ({"tenant_admin", "reviewer"}, {"tenant_admin", "reviewer"}),
     "evaluation_evalrun": ({"tenant_admin", "reviewer"}, {"tenant_admin", "reviewer"}),
+    "answers_canary": ({"tenant_admin", "reviewer", "auditor"}, {"tenant_admin"}),
     "evaluation_gateoverride": (
         {"tenant_admin", "reviewer", "auditor"},
         {"tenant_admin", "reviewer"},
