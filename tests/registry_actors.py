@@ -15,7 +15,7 @@ from answers.services import block_draft, give_feedback
 from documents.generations import create_generation
 from documents.models import Document
 from evaluation.cases import create_case
-from evaluation.models import EvalRun, SpotCheck
+from evaluation.models import EvalRun, Goal, SpotCheck
 from tenants import services as people
 from tenants.identity.models import IdentityProvider, SignInPolicy
 from tenants.identity.services import name_domain, save_provider
@@ -75,6 +75,7 @@ class Cast:
         )
         view = self.bank.ask(asker, QUESTION)
         with self.bank.scope():
+            Goal.objects.create(measure="pass_rate", target=0.9)
             item = block_draft(answer=view.answer, reason="Claim 1: rule: words", draft=[])
             SpotCheck.objects.create(
                 item=item, answer=view.answer, outcome_right=True, cause="none", judged_by=asker

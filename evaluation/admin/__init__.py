@@ -2,12 +2,14 @@
 
 from .canary import CanaryAdmin
 from .case import EvalCaseAdmin
+from .dashboard import DashboardAdmin
 from .gate import GateOverrideAdmin
 from .run import EvalRunAdmin
 from .spot_check import SpotCheckAdmin
 
 __all__ = [
     "CanaryAdmin",
+    "DashboardAdmin",
     "EvalCaseAdmin",
     "EvalRunAdmin",
     "GateOverrideAdmin",

@@ -84,7 +84,7 @@ class EvalRunAdmin(PreceptModelAdmin):
     stays_on_page = True
     form = RunForm
     list_display = ["created_at", "state", "progress", "through", "passed", "violated"]
-    list_filter = ["state", "created_at"]
+    list_filter = ["state", "created_at", "finished_at"]
     change_form_template = "admin/evaluation/evalrun/change_form.html"
 
     def visible_rows(self, request):

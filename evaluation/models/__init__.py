@@ -2,6 +2,7 @@
 
 from .case import CaseState, EvalCase, EvalCaseVersion, Expected, ReviewWhy
 from .gate import GateOverride, GatePass, GatePolicy, PassedBy
+from .goal import Goal, PilotMeasure
 from .run import EvalResult, EvalRun, RunState, Variant
 from .spot_check import Cause, CitationVerdict, SpotCheck, Verdict
 
@@ -17,7 +18,9 @@ __all__ = [
     "GateOverride",
     "GatePass",
     "GatePolicy",
+    "Goal",
     "PassedBy",
+    "PilotMeasure",
     "ReviewWhy",
     "RunState",
     "SpotCheck",

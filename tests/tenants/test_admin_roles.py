@@ -33,6 +33,7 @@ TABLE = {
     "answers_answer": ({"tenant_admin", "reviewer", "auditor"}, set()),
     "answers_reviewitem": ({"reviewer"}, set()),
     "answers_feedback": ({"reviewer"}, set()),
+    "evaluation_goal": ({"tenant_admin", "reviewer", "auditor"}, {"tenant_admin"}),
     "evaluation_spotcheck": ({"reviewer"}, set()),
     "audit_auditrecord": ({"tenant_admin", "auditor"}, set()),
     "evaluation_evalcase": ({"tenant_admin", "reviewer"}, {"tenant_admin", "reviewer"}),
