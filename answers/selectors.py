@@ -203,7 +203,7 @@ def present_review(*, reviewer: User, item: ReviewItem) -> ReviewView:
     if item.answer.purged_at is not None:
         return ReviewView("The words of this answer are no longer kept.", (), is_whole=True)
     if item.kind != ReviewKind.BLOCKED_DRAFT:
-        return _released_for_review(reviewer, item)
+        return replace(present_released(reviewer=reviewer, answer=item.answer), reason=item.reason)
     permits = item.answer.permits.all()
     given = {pair for permit in permits for pair in permit.document_versions.items()}
     quoted = {quote["document"] for claim in item.draft for quote in claim["quotes"]}
@@ -224,8 +224,9 @@ def rule_of(item: ReviewItem) -> str:
     return ": ".join(item.reason.split(": ")[:2])
 
 
-def _released_for_review(reviewer: User, item: ReviewItem) -> ReviewView:
-    claims = list(item.answer.claims.prefetch_related("citations__version"))
+def present_released(*, reviewer: User, answer: Answer) -> ReviewView:
+    """A released answer, whosever it is, without what this reviewer may not read."""
+    claims = list(answer.claims.prefetch_related("citations__version"))
     cited = [citation for claim in claims for citation in claim.citations.all()]
     readable = readable_documents(user=reviewer).filter(id__in=[c.document_id for c in cited])
     in_force = {document.id: document.current_version_id for document in readable}
@@ -239,7 +240,7 @@ def _released_for_review(reviewer: User, item: ReviewItem) -> ReviewView:
         is_readable = all(quote.quote is not None for quote in quotes)
         shown.append(ReviewedClaim(text=claim.text if is_readable else None, quotes=quotes))
     is_whole = all(claim.text is not None for claim in shown)
-    return ReviewView(item.reason, tuple(shown), is_whole)
+    return ReviewView("", tuple(shown), is_whole)
 
 
 def _readable_titles(user: User, given: set[tuple[str, str]]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, field
+from datetime import date
 
 from django.apps import apps
 from django.db import models
@@ -15,7 +16,8 @@ from answers.services import block_draft, give_feedback
 from documents.generations import create_generation
 from documents.models import Document
 from evaluation.cases import create_case
-from evaluation.models import EvalRun, Goal, SpotCheck
+from evaluation.models import EvalRun, Goal, PersonaDiff, SpotCheck, WeeklyReport
+from evaluation.reports.weekly import _numbers as weekly_numbers
 from tenants import services as people
 from tenants.identity.models import IdentityProvider, SignInPolicy
 from tenants.identity.services import name_domain, save_provider
@@ -75,6 +77,10 @@ class Cast:
         )
         view = self.bank.ask(asker, QUESTION)
         with self.bank.scope():
+            WeeklyReport.objects.create(
+                monday="2026-01-05", numbers=weekly_numbers(date(2026, 1, 5)), digest="x"
+            )
+            PersonaDiff.objects.create(title="Diff", questions=["?"], requested_by=asker)
             Goal.objects.create(measure="pass_rate", target=0.9)
             item = block_draft(answer=view.answer, reason="Claim 1: rule: words", draft=[])
             SpotCheck.objects.create(

@@ -245,6 +245,7 @@ COMMANDS = {
     "allow_link": lambda m, t: [t["user"].email, "--provider", "Login"],
     "ask": lambda m, t: [QUESTION, "--user", t["user"].email],
     "configurations": None,
+    "compliance_report": None,
     "create_group": None,
     "create_tenant": None,
     "create_user": None,

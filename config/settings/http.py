@@ -6,6 +6,15 @@ PORT = positive_int("PRECEPT_PORT", default=8000)
 ALLOWED_HOSTS = env.list("PRECEPT_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("PRECEPT_TRUSTED_ORIGINS", default=[])
 
+# How people reach Precept; stands in e-mails.
+PUBLIC_URL = env.str("PRECEPT_PUBLIC_URL", default=f"http://127.0.0.1:{PORT}").rstrip("/")
+# Where e-mail is handed over, such as smtp+tls://user:password@mail.example:587; empty: none is sent.
+_EMAIL_URL = env.str("PRECEPT_EMAIL_URL", default="")
+EMAIL_IS_ON = bool(_EMAIL_URL)
+vars().update(env.email_url_config(_EMAIL_URL or "dummymail://"))
+DEFAULT_FROM_EMAIL = env.str("PRECEPT_EMAIL_FROM", default="precept@localhost")
+EMAIL_TIMEOUT = 20
+
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = DATA_DIR / "static"

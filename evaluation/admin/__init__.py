@@ -4,6 +4,7 @@ from .canary import CanaryAdmin
 from .case import EvalCaseAdmin
 from .dashboard import DashboardAdmin
 from .gate import GateOverrideAdmin
+from .reports import PersonaDiffAdmin, WeeklyReportAdmin
 from .run import EvalRunAdmin
 from .spot_check import SpotCheckAdmin
 
@@ -13,5 +14,7 @@ __all__ = [
     "EvalCaseAdmin",
     "EvalRunAdmin",
     "GateOverrideAdmin",
+    "PersonaDiffAdmin",
     "SpotCheckAdmin",
+    "WeeklyReportAdmin",
 ]

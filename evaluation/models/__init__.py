@@ -3,6 +3,8 @@
 from .case import CaseState, EvalCase, EvalCaseVersion, Expected, ReviewWhy
 from .gate import GateOverride, GatePass, GatePolicy, PassedBy
 from .goal import Goal, PilotMeasure
+from .persona import PersonaAnswer, PersonaDiff, PersonaDiffPerson
+from .report import WeeklyReport
 from .run import EvalResult, EvalRun, RunState, Variant
 from .spot_check import Cause, CitationVerdict, SpotCheck, Verdict
 
@@ -20,10 +22,14 @@ __all__ = [
     "GatePolicy",
     "Goal",
     "PassedBy",
+    "PersonaAnswer",
+    "PersonaDiff",
+    "PersonaDiffPerson",
     "PilotMeasure",
     "ReviewWhy",
     "RunState",
     "SpotCheck",
     "Variant",
     "Verdict",
+    "WeeklyReport",
 ]

@@ -33,6 +33,11 @@ TABLE = {
     "answers_answer": ({"tenant_admin", "reviewer", "auditor"}, set()),
     "answers_reviewitem": ({"reviewer"}, set()),
     "answers_feedback": ({"reviewer"}, set()),
+    "evaluation_personadiff": (
+        {"tenant_admin", "reviewer", "auditor"},
+        {"tenant_admin", "reviewer", "auditor"},
+    ),
+    "evaluation_weeklyreport": ({"tenant_admin", "auditor"}, set()),
     "evaluation_goal": ({"tenant_admin", "reviewer", "auditor"}, {"tenant_admin"}),
     "evaluation_spotcheck": ({"reviewer"}, set()),
     "audit_auditrecord": ({"tenant_admin", "auditor"}, set()),
