@@ -7,10 +7,10 @@ from rest_framework import serializers
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from documents.generations import generation_named
 from tenants.api import Input
 from tenants.models import TokenUse
 
+from .gates import candidate_named
 from .models import EvalRun
 from .runs import cancel_run, start_run
 from .runs.starting import MOST_REPEATS, require_runner
@@ -24,7 +24,10 @@ class RunInput(Input):
         child=serializers.CharField(max_length=120), required=False, default=list, max_length=5000
     )
     candidate = serializers.CharField(
-        max_length=80, required=False, default="", help_text="Name of an index generation."
+        max_length=250,
+        required=False,
+        default="",
+        help_text="Name of an index generation or an answer configuration.",
     )
     compared = serializers.BooleanField(required=False, default=False)
     repeats = serializers.IntegerField(
@@ -75,7 +78,7 @@ class RunsView(APIView):
         run = start_run(
             actor=request.user,
             keys=given["cases"],
-            candidate=generation_named(given["candidate"]) if given["candidate"] else None,
+            candidate=candidate_named(given["candidate"]) if given["candidate"] else None,
             compared=given["compared"],
             repeats=given["repeats"],
             most_minutes=given.get("most_minutes"),

@@ -15,7 +15,9 @@ from .runs.starting import RUN_ROLES
 def visible_runs(*, caller: User) -> QuerySet[EvalRun]:
     if not roles_of(caller) & RUN_ROLES:
         return EvalRun.objects.none()
-    return EvalRun.objects.select_related("requested_by", "generation", "candidate_generation")
+    return EvalRun.objects.select_related(
+        "requested_by", "generation", "candidate_generation", "candidate_configuration"
+    )
 
 
 def get_run(*, caller: User, run_id: UUID) -> EvalRun:

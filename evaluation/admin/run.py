@@ -9,7 +9,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
 
-from documents.models import GenerationStatus, IndexGeneration
+from answers.canaries import can_be_tried
+from evaluation.gates import candidates
 from evaluation.measures import PARTS, parts, summary
 from evaluation.models import EvalRun, RunState
 from evaluation.runs import cancel_run, start_run
@@ -45,10 +46,10 @@ SHOWN = [
 
 
 class RunForm(PreceptForm):
-    candidate = forms.ModelChoiceField(
-        queryset=IndexGeneration.across_tenants.none(),
+    candidate = forms.ChoiceField(
         required=False,
-        help_text="An index generation beside the serving one. Empty: as questions are answered now.",
+        help_text="An index generation or answer configuration beside what serves. "
+        "Empty: as questions are answered now.",
     )
     compared = forms.BooleanField(
         label="Compare with the serving one",
@@ -68,9 +69,12 @@ class RunForm(PreceptForm):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         if "candidate" in self.fields:
-            self.fields["candidate"].queryset = IndexGeneration.objects.filter(
-                status__in=[GenerationStatus.VALIDATED, GenerationStatus.SHADOW]
-            )
+            self.chosen = {str(one.pk): one for one in candidates() if can_be_tried(one)}
+            names = [(key, one.name) for key, one in self.chosen.items()]
+            self.fields["candidate"].choices = [("", "What serves"), *names]
+
+    def clean_candidate(self):
+        return self.chosen.get(self.cleaned_data["candidate"])
 
 
 @admin.register(EvalRun)
@@ -118,7 +122,9 @@ class EvalRunAdmin(PreceptModelAdmin):
     def through(self, run: EvalRun) -> str:
         names = {
             "serving": run.generation or "what serves",
-            "candidate": run.candidate_generation or "a candidate that is gone",
+            "candidate": run.candidate_generation
+            or run.candidate_configuration
+            or "a candidate that is gone",
         }
         return " and ".join(str(names[variant]) for variant in run.variants) or "–"
 

@@ -22,10 +22,10 @@ from documents.building import start_generation
 from documents.serving import PromotionConflict, PromotionRefused
 from documents.tasks import build_generation
 from evaluation.gates import Code, adopt, approve_override, ask_override, standing_of
-from evaluation.models import GatePass
+from evaluation.models import EvalRun, GatePass
 from evaluation.runs import run_evaluation
 from tenants.models import Role
-from tests.admin_pages import list_of, signed_in
+from tests.admin_pages import add_to, filled, list_of, signed_in
 from tests.evaluation.conftest import QUESTION
 
 REASON = "Tried by hand for a week in the pilot group."
@@ -211,3 +211,17 @@ def test_the_command_lists_adopts_and_rolls_back(bank, case, settings, model):
     with bank.scope():
         assert AnswerConfiguration.objects.count() == 2
         assert Answer.objects.filter(purpose="evaluation").exists()
+
+
+def test_a_candidate_is_chosen_for_a_run_on_the_page_of_runs(bank, case, settings, model):
+    case()
+    bank.ask(case.reader, QUESTION)
+    settings.GENERATOR = "ollama:another"
+    with bank.scope():
+        candidate = propose()
+    client = signed_in(bank, bank.person("boss", roles=[Role.TENANT_ADMIN]))
+    page = add_to("evaluation_evalrun")
+    form = filled(client.get(page), candidate=str(candidate.pk), times="1")
+    assert candidate.name in client.post(page, form, follow=True).content.decode()
+    with bank.scope():
+        assert EvalRun.objects.get().candidate_configuration == candidate
