@@ -42,7 +42,7 @@ class Code(StrEnum):
     TAKEN_BACK = "taken_back"
 
 
-_RUN = "Run the cases through it: manage.py run_evaluation --{kind} “{name}”."
+_RUN = 'Run the cases through it: manage.py run_evaluation --{kind} "{name}".'
 _LOOK = "Look at the run's failed cases; mend the cause and run again, or have two people override."
 # What it is, and what to do next.
 WORDS: dict[Code, tuple[str, str]] = {
@@ -68,7 +68,11 @@ WORDS: dict[Code, tuple[str, str]] = {
         "{count} sentences or quotes were not borne out by their source's own words.",
         "Nobody can override this. Find the cause, mend it, and run the cases again.",
     ),
-    Code.TOO_FEW_PASSED: ("{count} of {total} cases passed, and {least:.0%} must.", _LOOK),
+    Code.TOO_FEW_PASSED: (
+        "{count} of {total} cases passed. {least:.0%} must, or no fewer than with what serves.",
+        'Compare it with what serves: manage.py run_evaluation --{kind} "{name}" --compare. If it '
+        "does no worse, that is enough. Else look at its failed cases.",
+    ),
     Code.WORSE_THAN_SERVING: (
         "It passed {count} cases, and what serves passed {total} of the same.",
         _LOOK,
@@ -113,10 +117,11 @@ class Standing:
     kind: str  # as commands call it
     blockers: tuple[Blocker, ...]
     override: GateOverride | None  # approved, and covers all of it
+    may_return: bool  # what serves took over from it: going back asks nobody
 
     @property
     def may_serve(self) -> bool:
-        return not self.blockers or self.override is not None
+        return self.may_return or not self.blockers or self.override is not None
 
 
 def standing_of(candidate: Candidate) -> Standing:
@@ -134,6 +139,7 @@ def standing_of(candidate: Candidate) -> Standing:
             for code, count, total in _rows(candidate)
         ),
         override=GateOverride.objects.filter(pk=_waiver(candidate)).first(),
+        may_return=_may_return(candidate),
     )
 
 
@@ -169,27 +175,29 @@ def least_pass_rate() -> float:
 def reindex(
     *, name: str, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> IndexGeneration:
-    """Build the generation `name` with today's settings, run the active cases through it, let it serve.
+    """Build the generation `name` with today's settings, run the active cases through it and what serves,
+    and let it serve.
 
     May be interrupted and called again: what is built stays, and so does a run that still holds.
     Raises PromotionRefused, and what building and promoting raise.
     """
     generation = build_beside(name=name, progress=progress)
     if _wants_run(generation):
-        run_evaluation(generation=generation, progress=progress)
+        run_evaluation(generation=generation, compared=True, progress=progress)
     return promote(generation=generation)
 
 
 def adopt(
     *, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> AnswerConfiguration:
-    """Run the active cases with what the settings and this release say, and let it answer.
+    """Run the active cases with what the settings and this release say and with what serves, and let it
+    answer.
 
     Raises PromotionRefused, PromotionConflict.
     """
     configuration = propose()
     if _wants_run(configuration):
-        run_evaluation(configuration=configuration, progress=progress)
+        run_evaluation(configuration=configuration, compared=True, progress=progress)
     promote_configuration(configuration=configuration)
     return configuration
 
@@ -280,6 +288,17 @@ def _rows(candidate: Candidate) -> Sequence[tuple[str, int, int]]:
 def _waiver(candidate: Candidate) -> UUID | None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT evaluation_waiver(%s, %s)", [current_tenant_id(), candidate.pk])
+        return cursor.fetchone()[0]
+
+
+def _may_return(candidate: Candidate) -> bool:
+    table = candidate._meta.db_table
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT coalesce(precept_served_before(%(table)s, %(key)s,"
+            " precept_served_last(%(table)s, %(owner)s, %(key)s)), false)",
+            {"table": table, "key": candidate.pk, "owner": current_tenant_id()},
+        )
         return cursor.fetchone()[0]
 
 

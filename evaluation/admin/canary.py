@@ -8,7 +8,7 @@ from answers.canaries import SHARES, can_be_tried, end_canary, running_canary, s
 from answers.models import Canary, CanaryEnding
 from documents.serving import PromotionRefused
 from evaluation.canary import LEAST_ANSWERS, compare
-from evaluation.gates import candidates, standing_of
+from evaluation.gates import Candidate, candidates, standing_of
 from tenants.admin_base import PreceptForm, PreceptModelAdmin, Refused
 from tenants.models import Role
 
@@ -30,12 +30,17 @@ class CanaryForm(PreceptForm):
             self.fields.clear()
         elif "candidate" in self.fields:
             triable = [one for one in candidates() if can_be_tried(one)]
-            self.chosen = {str(one.pk): one for one in triable if standing_of(one).may_serve}
+            self.chosen = {str(one.pk): one for one in triable if may_be_tried(one)}
             names = [(key, one.name) for key, one in self.chosen.items()]
             self.fields["candidate"].choices = [("", "Choose one"), *names]
 
     def clean_candidate(self):
         return self.chosen[self.cleaned_data["candidate"]]
+
+
+def may_be_tried(candidate: Candidate) -> bool:
+    standing = standing_of(candidate)
+    return not standing.blockers or standing.override is not None
 
 
 @admin.register(Canary)

@@ -20,6 +20,7 @@ from documents.building import start_generation
 from documents.generations import serving_generation
 from documents.models import IndexGeneration
 from documents.reindexing import promote, roll_back
+from documents.retrieval.ranking import Ranking
 from documents.serving import PromotionRefused
 from documents.tasks import build_generation
 from evaluation.cases import create_case
@@ -143,6 +144,17 @@ def test_fewer_passed_cases_than_the_tenant_demands_block(bank, candidate):
         promote(generation=candidate)
         [changed] = AuditRecord.objects.filter(action="gate.policy_changed")
         assert changed.facts["former"] == 0.9
+
+
+def test_a_candidate_that_does_no_worse_than_what_serves_is_not_held_to_more(bank, candidate):
+    """Else an index in need of improvement could never be improved."""
+    with bank.scope():
+        _case(candidate.reader, required_text=["30 days"])
+        run_evaluation(generation=candidate)
+        assert codes(candidate) == ["too_few_passed"]
+        run_evaluation()
+        assert codes(candidate) == []
+        promote(generation=candidate)
 
 
 def test_a_candidate_that_passes_less_than_what_serves_is_blocked(bank, candidate):
@@ -450,7 +462,10 @@ def test_rolling_back_asks_nobody_and_the_one_taken_back_starts_afresh(bank, can
         run_evaluation(generation=candidate)
         promote(generation=candidate)
         EvalCase.objects.update(state=CaseState.NEEDS_REVIEW)
+        former = standing_of(IndexGeneration.objects.get(name="first"))
+        assert (former.may_return, former.may_serve) == (True, True)
         assert roll_back().name == "first"
+        assert not standing_of(candidate).may_return
         EvalCase.objects.update(state=CaseState.ACTIVE)
         assert "no_run" in refused(candidate)
         assert [p.passed_by for p in passes()] == ["return", "run", "first"]
@@ -499,12 +514,15 @@ def call(bank, command, *arguments) -> dict:
     return json.loads(out.getvalue())
 
 
-def test_reindexing_builds_runs_the_cases_and_serves_in_one_command(bank, candidate):
-    done = call(bank, "reindex", "--generation", "third")
-    assert (done["generation"], done["status"]) == ("third", "serving")
+def test_reindexing_builds_runs_the_cases_and_serves_in_one_command(bank, candidate, monkeypatch):
     with bank.scope():
         _case(candidate.reader, required_text=["30 days"])
-    with pytest.raises(CommandError, match="too_few_passed"):
+    done = call(bank, "reindex", "--generation", "third")
+    assert (done["generation"], done["status"]) == ("third", "serving")
+    real = reindexing.create_generation
+    poor = Ranking(rerank={"threshold": 2.0})
+    monkeypatch.setattr(reindexing, "create_generation", lambda **some: real(**some, ranking=poor))
+    with pytest.raises(CommandError, match="too_few_passed, worse_than_serving"):
         call(bank, "reindex", "--generation", "fourth")
 
 
@@ -513,7 +531,7 @@ def test_the_command_says_what_stands_against_a_candidate_and_what_to_do(bank, c
     assert [one["name"] for one in shown["candidates"]] == ["second"]
     [blocker] = shown["candidates"][0]["blockers"]
     assert blocker["code"] == "no_run"
-    assert "run_evaluation --generation “second”" in blocker["next"]
+    assert 'run_evaluation --generation "second"' in blocker["next"]
     with pytest.raises(SystemExit):
         call(bank, "gates", "second")
     changed = call(bank, "gates", "--pass-rate", "0.8", "--reason", "Agreed with compliance.")

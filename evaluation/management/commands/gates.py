@@ -33,6 +33,7 @@ class Command(PreceptCommand):
                     "kind": standing.kind,
                     "name": standing.candidate.name,
                     "mayServe": standing.may_serve,
+                    "mayReturn": standing.may_return,
                     "overriddenBy": standing.override and str(standing.override.pk),
                     "blockers": [
                         {"code": one.code, "what": one.what, "next": one.next_step}
