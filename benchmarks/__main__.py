@@ -6,6 +6,7 @@ import platform
 BENCHMARKS = {
     "authority": "admissions and releases per second, with and without revocations",
     "revocation_storm": "questions while access changes at random; was every release permitted?",
+    "evaluation": "what questions notice of an evaluation run of 1,000 cases",
     "hostile_documents": "what a real model behind Ollama makes of hostile documents",
     "ingest": "pages and passages per second by stage; what questions notice of a bulk load",
     "obliqa": "recall@10 and MAP@10 of each retrieval leg on the ObliQA rulebooks",
