@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from answers.models import Answer
 from documents.models import DocumentVersion, OutboxEvent
+from evaluation.dashboard.prometheus import pilot_lines
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -26,8 +27,8 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Prometheus text. Sizes of tables, as the planner estimates them, for the monitoring's token only:
-    they add up all tenants, and would tell one how much happens in the others.
+    """Prometheus text. For the monitoring's token only: sizes of tables, as the planner estimates
+    them, and each tenant's measures of the last whole week. They tell how much happens in others.
     """
     lines = ["# TYPE precept_up gauge", "precept_up 1"]
     if not _from_monitoring(request):
@@ -43,7 +44,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
                 [model._meta.db_table],
             )
             lines += [f"# TYPE {name} gauge", f"{name} {cursor.fetchone()[0]}"]
-    return _prometheus(lines)
+    return _prometheus([*lines, *pilot_lines()])
 
 
 def _from_monitoring(request: HttpRequest) -> bool:

@@ -201,6 +201,7 @@ COMMANDS: dict[str, str] = {
     "inventory": "tenant",
     "issue_token": "object",
     "load_demo": "all",
+    "pilot": "tenant",
     "purge": "tenant",
     "reindex": "tenant",
     "remove_from_group": "object",

@@ -270,6 +270,7 @@ def test_a_command_for_one_tenant_refuses_to_guess_which(command):
         "generations": ["list"],
         "import_cases": ["cases.json"],
         "ingest": [__file__],
+        "pilot": ["audit"],
         "reindex": ["--generation", "next"],
         "set_retention": ["--reason", "because"],
         "set_policy": ["--refusal-policy", "contact_admin", "--reason", "because"],

@@ -263,6 +263,7 @@ COMMANDS = {
     "inventory": None,
     "issue_token": lambda m, t: [t["user"].email],
     "load_demo": None,
+    "pilot": None,
     "purge": None,
     "reindex": None,
     "calibrate": None,

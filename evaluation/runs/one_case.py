@@ -50,7 +50,7 @@ def run_case(*, run: EvalRun, case: EvalCase, through: Through, repeat: int) -> 
     )
     seen = _ask(case, started, through)
     view, answer = seen.view, seen.view.answer
-    judgement = judge(case=case, given=_given(view), unreadable=_unreadable(answer))
+    judgement = judge(case=case, given=_given(view), unreadable=unreadable_documents(answer))
     quotes = [_is_verbatim(cited) for cited in view.citations]
     right = [cited.document_id in _required(case) for cited in view.citations]
     ranks = _ranks(case, answer)
@@ -119,7 +119,7 @@ def _given(view: AnswerView) -> Given:
     )
 
 
-def _unreadable(answer: Answer) -> set[UUID]:
+def unreadable_documents(answer: Answer) -> set[UUID]:
     """Documents in any permit that the person may not read now; cases run with stable rights."""
     seen = {UUID(key) for permit in answer.permits.all() for key in permit.document_versions}
     return not_permitted(user=answer.user, documents=seen)

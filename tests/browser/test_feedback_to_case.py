@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pypdf
 import pytest
 from playwright.sync_api import expect
 
-from evaluation.models import EvalCase, EvalRun
-from evaluation.tasks import carry_out_run
+from evaluation.models import EvalCase, EvalRun, PersonaDiff
+from evaluation.tasks import ask_personas, carry_out_run
 from tenants.models import Role
 from tests.bank import Bank
 
@@ -73,3 +74,28 @@ def test_an_outdated_answer_becomes_a_case_that_a_new_version_makes_pass(bank, v
     rita.page.get_by_role("button", name="It holds: make it active").click()
     run_all(bank, rita)
     assert passed(rita) == "100.0%"
+
+    rita.open("/admin/evaluation/goal/")
+    card = rita.page.get_by_role("region", name="Evaluation cases passed")
+    expect(card).to_contain_text("50.0%")  # both runs of this week, one result each
+    expect(card.get_by_role("img")).to_be_visible()
+    assert rita.accessibility_faults() == []
+    card.get_by_text("The numbers").click()
+    card.get_by_role("link", name="50.0%").click()
+    expect(rita.page.locator("#result_list tbody tr")).to_have_count(2)
+
+    rita.open("/admin/evaluation/personadiff/add/")
+    rita.page.get_by_label("Title").fill("Hotels")
+    rita.page.get_by_label("Questions").fill(QUESTION)
+    rita.page.get_by_label("Asked as").select_option([str(employee.pk), str(judge.pk)])
+    rita.page.get_by_role("button", name="Ask", exact=True).click()
+    expect(rita.page.get_by_text("asked in the background")).to_be_visible()
+    with bank.scope():
+        diff = PersonaDiff.objects.get()
+    ask_personas(str(bank.tenant.id), str(diff.pk))
+    rita.open(f"/admin/evaluation/personadiff/{diff.pk}/change/")
+    expect(rita.page.get_by_role("region", name="Who gets what")).to_contain_text("150 euro")
+    with rita.page.expect_download() as download:
+        rita.page.get_by_role("link", name="As PDF").click()
+    pages = pypdf.PdfReader(download.value.path()).pages
+    assert "150 euro" in " ".join(pages[0].extract_text().split())

@@ -29,3 +29,23 @@ def test_text_that_is_not_plain_utf8_is_refused_before_anything_reads_it():
             "/accounts/login/", headers={"content-type": f"text/plain; charset={charset}"}
         )
         assert response.status_code == 400, charset
+
+
+def test_monitoring_reads_each_tenant_s_measures_of_the_last_week(bank, client, settings):
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    from answers.models import Answer
+
+    settings.METRICS_TOKEN = "watch"
+    person = bank.person()
+    view = bank.ask(person, "How many days of annual leave?")
+    with bank.scope():
+        Answer.objects.filter(pk=view.answer.pk).update(
+            created_at=timezone.now() - timedelta(days=7),
+            finished_at=timezone.now() - timedelta(days=7),
+        )
+    told = client.get("/metrics", headers={"authorization": "Bearer watch"}).content.decode()
+    assert f'precept_week_abstention{{tenant="{bank.tenant.slug}"}} 1.0' in told
+    assert "precept_week" not in client.get("/metrics").content.decode()
