@@ -6,6 +6,7 @@ whenever something begins to serve, whoever makes it. Here it is read, explained
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
@@ -58,7 +59,7 @@ WORDS: dict[Code, tuple[str, str]] = {
         "{count} of {total} cases wait for review: rights or documents they rely on have changed.",
         "Confirm each case or take it out, then run the cases again.",
     ),
-    Code.NO_RUN: ("No finished run of all {total} active cases went through it.", _RUN),
+    Code.NO_RUN: ("No finished run of all active cases ({total}) went through it.", _RUN),
     Code.CASES_CHANGED: ("{count} cases were changed since its last run.", _RUN),
     Code.VIOLATIONS: (
         "In {count} cases something reached the answer that the person may not read.",
@@ -110,6 +111,16 @@ class Blocker:
 
 
 @dataclass(frozen=True, slots=True)
+class LastRun:
+    """The latest finished run of all active cases through a candidate; a verdict of few is worth little."""
+
+    run_id: UUID
+    started_at: datetime
+    passed: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """A candidate and everything that stands against it."""
 
@@ -117,6 +128,7 @@ class Standing:
     kind: str  # as commands call it
     blockers: tuple[Blocker, ...]
     override: GateOverride | None  # approved, and covers all of it
+    last_run: LastRun | None
     may_return: bool  # what serves took over from it: going back asks nobody
 
     @property
@@ -139,6 +151,7 @@ def standing_of(candidate: Candidate) -> Standing:
             for code, count, total in _rows(candidate)
         ),
         override=GateOverride.objects.filter(pk=_waiver(candidate)).first(),
+        last_run=_last_run(candidate),
         may_return=_may_return(candidate),
     )
 
@@ -289,6 +302,19 @@ def _waiver(candidate: Candidate) -> UUID | None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT evaluation_waiver(%s, %s)", [current_tenant_id(), candidate.pk])
         return cursor.fetchone()[0]
+
+
+def _last_run(candidate: Candidate) -> LastRun | None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT r.id, r.started_at, count(*) FILTER (WHERE e.passed), count(*)"
+            " FROM evaluation_full_run(%s, %s, '-infinity') r"
+            " JOIN evaluation_evalresult e ON e.run_id = r.id AND e.variant = r.variant"
+            " GROUP BY r.id, r.started_at",
+            [current_tenant_id(), candidate.pk],
+        )
+        row = cursor.fetchone()
+    return LastRun(*row) if row else None
 
 
 def _may_return(candidate: Candidate) -> bool:

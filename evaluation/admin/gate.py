@@ -15,7 +15,8 @@ from evaluation.gates import (
     words_of,
 )
 from evaluation.models import GateOverride
-from tenants.admin_base import PreceptForm, PreceptModelAdmin
+from evaluation.runs.starting import RUN_ROLES
+from tenants.admin_base import PreceptForm, PreceptModelAdmin, holds
 from tenants.models import Role
 from tenants.selectors import current_tenant
 
@@ -76,8 +77,9 @@ class GateOverrideAdmin(PreceptModelAdmin):
             configuration = serving_configuration()
             shown = {
                 "tenant_slug": current_tenant().slug,
-                "serving": [serving_generation(), configuration],
+                "serving": {"generation": serving_generation(), "configuration": configuration},
                 "is_approved": is_available(configuration),
+                "sees_runs": holds(request, RUN_ROLES),
                 "standings": [standing_of(candidate) for candidate in candidates()],
             }
         return super().changelist_view(request, {**shown, **(extra_context or {})})

@@ -227,6 +227,16 @@ def test_one_at_a_time_by_a_tenant_administrator_and_on_half_at_most(
                 raw.execute(statement)
 
 
+def test_of_two_who_start_one_at_once_one_is_told(bank, candidate, boss, monkeypatch):
+    """Both looked and saw none: the constraint decides."""
+    monkeypatch.setattr(canaries, "running_canary", lambda: None)
+    with bank.scope():
+        start_canary(actor=boss, candidate=candidate, share=10)
+        with pytest.raises(ValidationError, match="just started another"):
+            start_canary(actor=boss, candidate=candidate, share=10)
+        assert Canary.objects.count() == 1
+
+
 def test_a_trial_that_went_well_lets_nothing_serve_by_itself(bank, case, candidate, canary, boss):
     with bank.scope():
         for arm in Arm:

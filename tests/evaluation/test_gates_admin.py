@@ -2,9 +2,12 @@
 
 import pytest
 
+from documents.building import start_generation
 from documents.generations import create_generation, serving_generation
 from documents.reindexing import promote
+from documents.tasks import build_generation
 from evaluation.models import GateOverride
+from evaluation.runs import run_evaluation
 from tenants.models import Role
 from tests.admin_pages import add_to, filled, list_of, page_of, said, signed_in
 
@@ -29,7 +32,24 @@ def test_each_candidate_is_shown_with_what_stands_against_it_and_what_to_do(bank
     for words in ("second", "There is no active evaluation case", "Review some cases"):
         assert words in page
     assert "generations promote" not in page
-    assert "first" not in [word.strip("<>") for word in page.split()]
+    assert "Serving now: the index generation <bdi>first</bdi>" in page
+    assert "<h3><bdi>first</bdi>" not in page
+
+
+def test_the_last_run_stands_beside_the_verdict_with_its_number_of_cases(bank, case):
+    case()
+    with bank.scope():
+        generation = start_generation(name="second")
+    build_generation(str(bank.tenant.id), str(generation.pk))
+    with bank.scope():
+        run = run_evaluation(generation=generation)
+    page = admin_of(bank, "boss").get(list_of(PAGE)).content.decode()
+    assert f'href="{page_of(run)}">1 of 1 passed' in page
+    assert "Nothing stands against it" in page
+    auditor = signed_in(bank, bank.person("auditor", roles=[Role.AUDITOR]))
+    page = auditor.get(list_of(PAGE)).content.decode()
+    assert "1 of 1 passed" in page
+    assert page_of(run) not in page
 
 
 def test_one_asks_another_approves_and_the_page_says_how_to_let_it_serve(bank, candidate):

@@ -34,6 +34,12 @@ class Command(PreceptCommand):
                     "name": standing.candidate.name,
                     "mayServe": standing.may_serve,
                     "mayReturn": standing.may_return,
+                    "lastRun": standing.last_run
+                    and {
+                        "runId": standing.last_run.run_id,
+                        "passed": standing.last_run.passed,
+                        "cases": standing.last_run.total,
+                    },
                     "overriddenBy": standing.override and str(standing.override.pk),
                     "blockers": [
                         {"code": one.code, "what": one.what, "next": one.next_step}
