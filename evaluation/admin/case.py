@@ -25,7 +25,7 @@ from tenants.admin_bulk import bulk_action
 from tenants.models import Group, Role, User
 
 _MOST_BYTES = 2_000_000
-_LINES = forms.Textarea(attrs={"rows": 3})
+_LINES = forms.Textarea(attrs={"rows": 3, "cols": 70})
 
 
 def _lines(label: str, help_text: str) -> forms.CharField:

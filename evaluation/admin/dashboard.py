@@ -62,11 +62,15 @@ class DashboardAdmin(PreceptModelAdmin):
     form = GoalForm
 
     def get_fields(self, request, obj=None):
-        first = ["measure"] if obj is None else ["measure", "set_by", "set_at"]
+        first = ["measure"] if obj is None else ["measure", "setter", "set_at"]
         return [*first, "baseline", "measure_baseline", "target", "note"]
 
     def get_readonly_fields(self, request, obj=None):
-        return [] if obj is None else ["measure", "set_by", "set_at"]
+        return [] if obj is None else ["measure", "setter", "set_at"]
+
+    @admin.display(description="set by")
+    def setter(self, goal: Goal) -> str:
+        return str(goal.set_by or "the operator")
 
     def write(self, request, form, formsets, change):
         given = form.cleaned_data

@@ -45,7 +45,7 @@ class PersonaDiffAdmin(PreceptModelAdmin):
     empty_text = "Nothing was compared yet."
     stays_on_page = True
     form = PersonaForm
-    list_display = ["title", "created_at", "requested_by", "state"]
+    list_display = ["title", "created_at", "asked_for_by", "state"]
     change_form_template = "admin/evaluation/personadiff/change_form.html"
 
     def visible_rows(self, request):
@@ -54,10 +54,14 @@ class PersonaDiffAdmin(PreceptModelAdmin):
     def get_fields(self, request, obj=None):
         if obj is None:
             return ["title", "asked", "compared"]
-        return ["title", "state", "requested_by", "created_at", "finished_at"]
+        return ["title", "state", "asked_for_by", "created_at", "finished_at"]
 
     def get_readonly_fields(self, request, obj=None):
         return [] if obj is None else self.get_fields(request, obj)
+
+    @admin.display(description="asked for by")
+    def asked_for_by(self, diff: PersonaDiff) -> str:
+        return str(diff.requested_by)
 
     def write(self, request, form, formsets, change):
         given = form.cleaned_data
@@ -99,18 +103,22 @@ class WeeklyReportAdmin(PreceptModelAdmin):
     plural = "Compliance reports"
     summary = "Each week's numbers, as they were, and who signed them off."
     empty_text = "No report yet. The first is made after the first whole week."
-    list_display = ["monday", "made_at", "sent_at", "signed_by", "signed_at"]
+    list_display = ["monday", "made_at", "sent_at", "signer", "signed_at"]
     list_select_related = ["signed_by"]
     fields = readonly_fields = [
         "monday",
         "made_at",
         "sent_at",
         "digest",
-        "signed_by",
+        "signer",
         "signed_at",
         "comment",
     ]
     change_form_template = "admin/evaluation/weeklyreport/change_form.html"
+
+    @admin.display(description="signed by")
+    def signer(self, report: WeeklyReport) -> str:
+        return str(report.signed_by or "nobody yet")
 
     def get_urls(self):
         wrap = self.admin_site.admin_view

@@ -97,7 +97,7 @@ class EvalRunAdmin(PreceptModelAdmin):
     def get_fields(self, request, obj=None):
         if obj is None:
             return ["candidate", "compared", "times", "minutes"]
-        return ["state", "progress", "through", "requested_by", "started_at", "finished_at"]
+        return ["state", "progress", "through", "asked_for_by", "started_at", "finished_at"]
 
     def get_readonly_fields(self, request, obj=None):
         return [] if obj is None else self.get_fields(request, obj)
@@ -117,6 +117,10 @@ class EvalRunAdmin(PreceptModelAdmin):
     @admin.display(description="progress")
     def progress(self, run: EvalRun) -> str:
         return f"{run.done} of {run.total}"
+
+    @admin.display(description="asked for by")
+    def asked_for_by(self, run: EvalRun) -> str:
+        return str(run.requested_by or "the operator")
 
     @admin.display(description="through")
     def through(self, run: EvalRun) -> str:

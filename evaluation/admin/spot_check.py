@@ -10,6 +10,8 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.views.decorators.cache import never_cache
 
+from answers.models import Feedback, FeedbackCategory
+from answers.selectors import feedback_on
 from documents.access import readable_documents
 from documents.models import Document
 from evaluation.cases import create_case
@@ -19,7 +21,8 @@ from tenants.admin_base import PreceptModelAdmin, Refused, refusals
 from tenants.models import Role
 from tenants.selectors import NotFound
 
-_LINES = forms.Textarea(attrs={"rows": 3})
+_LINES = forms.Textarea(attrs={"rows": 3, "cols": 70})
+_WIDE = forms.TextInput(attrs={"size": 60})
 
 
 class JudgementForm(forms.Form):
@@ -38,12 +41,12 @@ class JudgementForm(forms.Form):
         help_text="What you found. Readers of the queue see it; write no words of documents.",
     )
     makes_case = forms.BooleanField(label="Make a case of it", required=False)
-    key = forms.CharField(label="Name of the case", max_length=120, required=False)
+    key = forms.CharField(label="Name of the case", max_length=120, required=False, widget=_WIDE)
     expected_outcome = forms.ChoiceField(
         label="What must come of it", choices=Expected.choices, required=False
     )
     correct_answer = forms.CharField(
-        label="The correct answer, in one line", max_length=500, required=False
+        label="The correct answer, in one line", max_length=500, required=False, widget=_WIDE
     )
     documents = forms.ModelMultipleChoiceField(
         label="Must cite one of these documents",
@@ -100,10 +103,25 @@ class SpotCheckAdmin(PreceptModelAdmin):
     plural = "Judgements"
     summary = "What reviewers found about answers, and the cases they made of them."
     empty_text = "No judgement yet. Judge an item of the review queue."
-    list_display = ["judged_at", "judged_by", "outcome_right", "cause", "case"]
+    list_display = ["judged_at", "judge", "outcome_right", "cause", "case_made"]
     list_filter = ["cause", "outcome_right", "judged_at"]
     list_select_related = ["judged_by", "case"]
-    fields = readonly_fields = ["judged_at", "judged_by", "outcome_right", "cause", "note", "case"]
+    fields = readonly_fields = [
+        "judged_at",
+        "judge",
+        "outcome_right",
+        "cause",
+        "note",
+        "case_made",
+    ]
+
+    @admin.display(description="judged by")
+    def judge(self, check: SpotCheck) -> str:
+        return str(check.judged_by)
+
+    @admin.display(description="case")
+    def case_made(self, check: SpotCheck) -> str:
+        return str(check.case or "–")
 
     def get_urls(self):
         view = self.admin_site.admin_view(never_cache(self.desk_view))
@@ -138,11 +156,19 @@ class SpotCheckAdmin(PreceptModelAdmin):
             "desk": desk,
             "item": desk.item,
             "answer": desk.item.answer,
+            "said": _said(feedback_on(desk.item.answer)),
             "form": form,
             "case_fields": [form[name] for name in _CASE_FIELDS],
             "verdict_fields": [form[f"verdict_{number}"] for number in desk.judgeable],
         }
         return TemplateResponse(request, "admin/evaluation/spotcheck/desk.html", context)
+
+
+def _said(feedback: Feedback | None) -> str:
+    if feedback is None:
+        return ""
+    reason = dict(FeedbackCategory.choices).get(feedback.category, feedback.category)
+    return ": ".join(filter(None, [reason, feedback.comment])) or "No comment"
 
 
 _CASE_FIELDS = [

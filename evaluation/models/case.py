@@ -78,6 +78,7 @@ class EvalCase(TenantOwned):
     )
 
     class Meta:
+        verbose_name = "evaluation case"
         ordering = ["key"]
         constraints = [models.UniqueConstraint(fields=["tenant", "key"], name="case_key_once")]
         indexes = [GinIndex(fields=["required_documents"], name="cases_by_document")]

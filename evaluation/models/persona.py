@@ -27,6 +27,8 @@ class PersonaDiff(TenantOwned):
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = "comparison of people"
+        verbose_name_plural = "comparisons of people"
         ordering = ["-created_at"]
 
     def __str__(self) -> str:

@@ -66,6 +66,7 @@ class EvalRun(TenantOwned):
     measures = models.JSONField(default=dict)
 
     class Meta:
+        verbose_name = "evaluation run"
         ordering = ["-created_at"]
         constraints = [
             models.CheckConstraint(
@@ -76,7 +77,7 @@ class EvalRun(TenantOwned):
         ]
 
     def __str__(self) -> str:
-        return f"Run of {self.created_at:%d %B %Y, %H:%M}"
+        return f"Run of {timezone.localtime(self.created_at):%d %B %Y, %H:%M}"
 
     @property
     def is_comparison(self) -> bool:

@@ -46,6 +46,7 @@ class SpotCheck(TenantOwned):
     judged_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name = "judgement"
         ordering = ["-judged_at"]
 
     def __str__(self) -> str:

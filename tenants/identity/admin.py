@@ -89,6 +89,9 @@ class IdentityProviderAdmin(PreceptModelAdmin):
     def get_readonly_fields(self, request, obj=None):
         return ["callback_address", "state", "tried_at"]
 
+    def get_inlines(self, request, obj):
+        return self.inlines if obj else []  # rules need a provider to be of
+
     @admin.display(description="redirect URI to register there")
     def callback_address(self, provider: IdentityProvider) -> str:
         return self._callback
