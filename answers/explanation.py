@@ -74,6 +74,9 @@ def explain(*, answer: Answer, titles_of: QuerySet[Document]) -> dict[str, objec
         "reason": answer.reason or None,
         "attempts": answer.attempt,
         "generation": answer.generation_id_used and str(answer.generation_id_used),
+        "configuration": answer.configuration_id_used and str(answer.configuration_id_used),
+        "canary": answer.canary_id_asked and str(answer.canary_id_asked),
+        "arm": answer.arm or None,
         "generator": answer.generator or None,
         "model": answer.model or None,
         "prompt_version": answer.prompt_version or None,
@@ -222,8 +225,11 @@ def in_words(explained: Mapping[str, object]) -> str:
         f" at {one['asked_at']:%Y-%m-%d %H:%M:%S %Z}, {_channel(one)}",
         f"Ended as {how} in attempt {one['attempts']}",
         f"Written by {one['generator'] or '-'}, model {one['model'] or '-'},"
-        f" prompt {one['prompt_version'] or '-'}, index generation {one['generation'] or '-'}",
+        f" prompt {one['prompt_version'] or '-'}, index generation {one['generation'] or '-'},"
+        f" answer configuration {one['configuration'] or '-'}",
     ]
+    if one["arm"]:
+        lines.append(f"Fell to the {one['arm']} arm of the canary {one['canary']}")
     for restart in one["restarts"]:
         lines.append(
             f"Attempt {restart['attempt']} was started again, sources changed:"

@@ -32,6 +32,7 @@ from answers.models import (
 )
 from documents.models import Document
 from documents.selectors import version_text
+from documents.storage import ObjectMissing
 from tenants.models import User
 from tenants.scope import tenant_scope
 from tenants.selectors import all_tenant_ids
@@ -41,6 +42,7 @@ from .second_opinion import not_permitted
 log = structlog.get_logger("precept.evaluation")
 
 Z = 2.576  # 99 %, both sides
+LOOK_EVERY = timedelta(seconds=5)
 LEAST_ANSWERS = 30  # in each arm, before anything but a violation takes a candidate back
 SLOWER = 0.2  # of the serving arm's mean time: what people notice
 
@@ -149,12 +151,16 @@ def watch(canary: Canary) -> bool:
 
 
 def watch_canaries_everywhere() -> None:
-    """For the dispatcher."""
+    """For the dispatcher, which may call this many times a second."""
     for tenant_id in all_tenant_ids():
         with tenant_scope(tenant_id):
             canary = running_canary()
-            if canary is not None:
+            if canary is not None and not _was_just_looked_at(canary):
                 watch(canary)
+
+
+def _was_just_looked_at(canary: Canary) -> bool:
+    return canary.looked_at is not None and timezone.now() - canary.looked_at < LOOK_EVERY
 
 
 def violations(canary: Canary, *, since: datetime | None = None) -> set[UUID]:
@@ -187,8 +193,17 @@ def _quoted_wrongly(answers) -> set[UUID]:
     return {
         one.claim.answer_id
         for one in cited.select_related("version", "claim")
-        if one.quote != version_text(one.version)[one.start : one.end]
+        if _is_misquoted(one)
     }
+
+
+def _is_misquoted(cited: Citation) -> bool:
+    try:
+        text = version_text(cited.version)
+    except ObjectMissing as missing:  # purged, or damaged: no fault of the candidate
+        log.warning("not judged", answer=str(cited.claim.answer_id), reason=str(missing))
+        return False
+    return cited.quote != text[cited.start : cited.end]
 
 
 def _since(canary: Canary) -> datetime | None:

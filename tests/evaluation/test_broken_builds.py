@@ -2,10 +2,13 @@
 them gets to serve.
 """
 
+import io
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from django.core.management import call_command
 
 from answers import configurations, pipeline
 from answers.authority import admission
@@ -26,8 +29,8 @@ from documents.tasks import build_generation
 from evaluation.cases import create_case
 from evaluation.gates import Code, standing_of
 from evaluation.models import CaseState, EvalResult
-from evaluation.runs import run_evaluation
 from evaluation.second_opinion import not_permitted
+from tenants.selectors import current_tenant
 from tenants.services import set_user_active
 
 LEAVE = "How many days of annual leave do I have?"
@@ -64,8 +67,25 @@ def candidate(bank):
     return generation
 
 
-def evaluated(candidate):
-    return run_evaluation(generation=candidate).measures
+def evaluated(candidate) -> dict:
+    """By the command, as in continuous integration; its exit code is what stops a pipeline."""
+    out, failed = io.StringIO(), False
+    try:
+        call_command(
+            "run_evaluation",
+            "--generation",
+            candidate.name,
+            "--tenant",
+            current_tenant().slug,
+            "--json",
+            stdout=out,
+            stderr=io.StringIO(),
+        )
+    except SystemExit:
+        failed = True
+    result = json.loads(out.getvalue())
+    assert failed == (result["failed"] > 0)
+    return {**result, **result["measures"]}
 
 
 def assert_blocked(candidate, *codes: Code) -> None:

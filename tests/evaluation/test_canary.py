@@ -10,14 +10,16 @@ from django.utils import timezone
 
 from answers import canaries, configurations
 from answers.canaries import draw, end_canary, running_canary, start_canary
+from answers.explanation import explain, in_words
 from answers.models import Answer, Arm, Canary, CanaryEnding, Feedback
 from audit.models import AuditRecord
 from documents.building import start_generation
 from documents.generations import serving_generation
-from documents.models import IndexGeneration
+from documents.models import Document, IndexGeneration
 from documents.reindexing import promote, retire
 from documents.retrieval import search as searching
 from documents.serving import PromotionRefused
+from documents.storage import ObjectMissing
 from documents.tasks import build_generation
 from evaluation import canary as canary_room
 from evaluation.canary import compare, newcombe, watch, watch_canaries_everywhere
@@ -116,6 +118,9 @@ def test_both_arms_answer_each_with_the_embedder_that_searched(
             action="answer.attempted", object_ids__answer=str(shown[Arm.CANDIDATE].answer.pk)
         )
         assert (record.object_ids["canary"], record.facts["arm"]) == (str(canary.pk), "candidate")
+        answer = Answer.objects.get(pk=shown[Arm.CANDIDATE].answer.pk)
+        explained = in_words(explain(answer=answer, titles_of=Document.objects.none()))
+        assert f"Fell to the candidate arm of the canary {canary.pk}" in explained
 
 
 def test_who_may_read_nothing_gets_nothing_of_either(bank, case, canary, monkeypatch):
@@ -285,6 +290,35 @@ def test_a_quote_that_no_source_has_takes_it_back(bank, case, canary, monkeypatc
         assert watch(canary)
         canary.refresh_from_db()
         assert canary.ending == CanaryEnding.VIOLATION
+
+
+def test_a_source_whose_text_is_gone_is_no_fault_of_the_candidates(bank, case, canary, monkeypatch):
+    by_arm(monkeypatch, Arm.CANDIDATE)
+    bank.ask(case.reader, QUESTION)
+
+    def gone(version):
+        raise ObjectMissing("The text is not there.")
+
+    monkeypatch.setattr(canary_room, "version_text", gone)
+    watch_canaries_everywhere()
+    with bank.scope():
+        assert running_canary() == canary
+
+
+def test_a_dispatcher_that_is_woken_again_and_again_looks_every_few_seconds(
+    bank, canary, monkeypatch
+):
+    looked = []
+    monkeypatch.setattr(
+        canary_room, "violations", lambda one, since=None: looked.append(one.pk) or set()
+    )
+    for _ in range(3):
+        watch_canaries_everywhere()
+    assert looked.count(canary.pk) == 1
+    with bank.scope():
+        Canary.objects.update(looked_at=timezone.now() - timedelta(seconds=6))
+    watch_canaries_everywhere()
+    assert looked.count(canary.pk) == 2
 
 
 def test_a_right_that_was_taken_away_after_the_answer_is_no_violation(
