@@ -74,6 +74,9 @@ def generator_of(configuration: AnswerConfiguration, *, embedder: Embedder) -> G
     return get_generator(
         configuration.generator,
         ollama_host=settings.OLLAMA_HOST,
+        openai_url=settings.OPENAI_URL,
+        openai_api_key=settings.OPENAI_API_KEY,
+        context_tokens=settings.GENERATOR_CONTEXT_TOKENS,
         timeout_seconds=settings.GENERATOR_TIMEOUT_SECONDS,
         embedder=embedder,
     )

@@ -10,10 +10,12 @@ from answers.generation.base import (
     GeneratorUnavailable,
     UnavailableReason,
 )
+from answers.generation.dialogue import CONTEXT_TOKENS, PROMPT
 from answers.generation.extractive import NAME as EXTRACTIVE_VERSION
 from answers.generation.extractive import ExtractiveGenerator
 from answers.generation.gated import GatedGenerator
-from answers.generation.ollama import PROMPT, OllamaGenerator
+from answers.generation.ollama import OllamaGenerator
+from answers.generation.openai_compatible import DEFAULT_URL, OpenAICompatibleGenerator
 from documents.embedding import Embedder
 
 __all__ = [
@@ -37,10 +39,14 @@ def get_generator(
     name: str,
     *,
     ollama_host: str | None = None,
+    openai_url: str = DEFAULT_URL,
+    openai_api_key: str = "",
     timeout_seconds: float = 60,
+    context_tokens: int = CONTEXT_TOKENS,
     embedder: Embedder | None = None,
 ) -> Generator:
-    """The generator called ``name``: "extractive", or "ollama:MODEL" at ``ollama_host``.
+    """The generator called ``name``: "extractive", "ollama:MODEL" at ``ollama_host``, or
+    "openai:MODEL" at ``openai_url``.
 
     ``embedder`` lets the extractive generator, which also decides whether a model is asked at all,
     compare meanings as well as words. Raises ValueError for a name it does not know. Building one
@@ -51,6 +57,22 @@ def get_generator(
         return extractive
     kind, _, model = name.partition(":")
     if kind == "ollama" and model:
-        asked = OllamaGenerator(model=model, host=ollama_host, timeout_seconds=timeout_seconds)
+        asked = OllamaGenerator(
+            model=model,
+            host=ollama_host,
+            timeout_seconds=timeout_seconds,
+            context_tokens=context_tokens,
+        )
         return GatedGenerator(gate=extractive, model=asked)
-    raise ValueError(f'unknown generator "{name}": use "extractive" or "ollama:MODEL"')
+    if kind == "openai" and model:
+        asked = OpenAICompatibleGenerator(
+            model=model,
+            url=openai_url,
+            api_key=openai_api_key,
+            timeout_seconds=timeout_seconds,
+            context_tokens=context_tokens,
+        )
+        return GatedGenerator(gate=extractive, model=asked)
+    raise ValueError(
+        f'unknown generator "{name}": use "extractive", "ollama:MODEL" or "openai:MODEL"'
+    )

@@ -1,6 +1,7 @@
 """The process environment and the places on disk that everything else is derived from."""
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -13,14 +14,25 @@ if not DATA_DIR.is_absolute():
     DATA_DIR = BASE_DIR / DATA_DIR
 
 
-def positive_int(name: str, *, default: int) -> int:
-    """An integer setting of at least 1; raises ImproperlyConfigured with the variable's name."""
+def positive_int(name: str, *, default: int, least: int = 1) -> int:
+    """An integer setting of at least `least`; raises ImproperlyConfigured with the variable's name."""
     try:
         value = env.int(name, default=default)
     except ValueError:
         raise ImproperlyConfigured(
             f"{name} must be a whole number; unset it to use {default}."
         ) from None
-    if value < 1:
-        raise ImproperlyConfigured(f"{name} must be at least 1; unset it to use {default}.")
+    if value < least:
+        raise ImproperlyConfigured(f"{name} must be at least {least}; unset it to use {default}.")
+    return value
+
+
+def http_url(name: str, *, default: str) -> str:
+    """The address of a service, without secrets in it; raises ImproperlyConfigured otherwise."""
+    value = env.str(name, default=default)
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+        raise ImproperlyConfigured(
+            f"{name} must be an address such as {default}, without a name or password in it."
+        )
     return value

@@ -2,17 +2,28 @@
 
 from django.core.exceptions import ImproperlyConfigured
 
-from .environment import env, positive_int
+from .environment import env, http_url, positive_int
 
 
-def _processor(name: str, *, default: str, bundled: tuple[str, ...], ollama: str = "") -> str:
-    """A bundled processor, `ollama` for the usual model, or `ollama:MODEL`. Anything else raises."""
+def _processor(
+    name: str, *, default: str, bundled: tuple[str, ...], ollama: str = "", openai: bool = False
+) -> str:
+    """A bundled processor, `ollama` for the usual model, `ollama:MODEL`, or `openai:MODEL`.
+
+    Anything else raises.
+    """
     value = env.str(name, default=default)
     if ollama and value == "ollama":
         return f"ollama:{ollama}"
     if value in bundled or (ollama and value.startswith("ollama:") and value != "ollama:"):
         return value
-    choices = ", ".join([*bundled, *(["ollama", "ollama:MODEL"] if ollama else [])])
+    if openai and value.startswith("openai:") and value != "openai:":
+        return value
+    served = [
+        *(["ollama", "ollama:MODEL"] if ollama else []),
+        *(["openai:MODEL"] if openai else []),
+    ]
+    choices = ", ".join([*bundled, *served])
     raise ImproperlyConfigured(f"{name} is '{value}'; it can be one of: {choices}.")
 
 
@@ -24,9 +35,20 @@ EMBEDDER = _processor(
 )
 RERANKER = _processor("PRECEPT_RERANKER", default="transparent", bundled=("transparent",))
 GENERATOR = _processor(
-    "PRECEPT_GENERATOR", default="extractive", bundled=("extractive",), ollama="llama3.2"
+    "PRECEPT_GENERATOR",
+    default="extractive",
+    bundled=("extractive",),
+    ollama="llama3.2",
+    openai=True,
 )
 OLLAMA_HOST = env.str("OLLAMA_HOST", default="http://127.0.0.1:11434")
+# The endpoint of `openai:MODEL`: vLLM, llama.cpp's server. The key goes into a header only.
+OPENAI_URL = http_url("PRECEPT_OPENAI_URL", default="http://127.0.0.1:8080/v1")
+OPENAI_API_KEY = env.str("PRECEPT_OPENAI_API_KEY", default="")
+# A longer prompt loses whole passages. The model server must have been started with as much.
+GENERATOR_CONTEXT_TOKENS = positive_int(
+    "PRECEPT_GENERATOR_CONTEXT_TOKENS", default=8192, least=2048
+)
 GENERATOR_TIMEOUT_SECONDS = positive_int("PRECEPT_GENERATOR_TIMEOUT_SECONDS", default=60)
 
 # How long one try of an access decision waits for a change of access that is being committed, and

@@ -221,11 +221,35 @@ def test_a_prompt_that_filled_the_context_fails_closed():
         assert failure(ollama).reason is UnavailableReason.TRUNCATED_PROMPT
 
 
-def test_a_prompt_that_might_not_fit_is_never_sent():
-    long = [passage("Employees have 25 days of leave. " * 300, number=n) for n in range(1, 9)]
+def test_a_prompt_that_might_not_fit_loses_whole_passages_the_lowest_first_and_says_so():
+    long = [passage("Employees have 25 days of leave. " * 100, number=n) for n in range(1, 9)]
+    with FakeOllama(chat_reply={"answerable": False}) as ollama:
+        draft = generate(ollama, evidence=long)
+        (body,) = ollama.bodies("/api/chat")
+    shown = json.loads(body["messages"][1]["content"])["sources"]
+    sent = [source["source"] for source in shown]
+    assert draft.explanation["passages_sent"] == sent == list(range(1, len(sent) + 1))
+    assert draft.explanation["passages_dropped"] == list(range(len(sent) + 1, 9))
+    assert all(len(source["sentences"]) == 100 for source in shown)
+
+
+def test_a_sentence_of_a_dropped_passage_cannot_be_named():
+    long = [passage("Employees have 25 days of leave. " * 100, number=n) for n in range(1, 9)]
+    with FakeOllama(chat_reply=answerable((["8.1"], "25 days."))) as ollama:
+        assert failure(ollama, evidence=long).reason is UnavailableReason.BAD_OUTPUT
+
+
+def test_when_the_best_passage_alone_might_not_fit_nothing_is_sent():
+    long = [passage("Employees have 25 days of leave. " * 900), passage("Leave ends.", number=2)]
     with FakeOllama(chat_reply={"answerable": False}) as ollama:
         assert failure(ollama, evidence=long).reason is UnavailableReason.TRUNCATED_PROMPT
         assert ollama.requests == []
+
+
+def test_a_reply_that_pushed_the_prompt_out_of_the_context_fails_closed():
+    fields = {"prompt_eval_count": 8000, "eval_count": 300}
+    with FakeOllama(chat_reply={"answerable": False}, chat_fields=fields) as ollama:
+        assert failure(ollama).reason is UnavailableReason.TRUNCATED_PROMPT
 
 
 def test_eight_full_passages_fit_the_default_context():
@@ -326,6 +350,7 @@ def test_generators_are_found_by_name():
     assert get_generator("ollama:llama3.2").name == "ollama:llama3.2"
     # The permit names both that read the evidence.
     assert get_generator("ollama:llama3.2").processor == "extractive-2, ollama:llama3.2"
-    for wrong in ("ollama", "ollama:", "gpt"):
+    assert get_generator("openai:qwen").processor == "extractive-2, openai:qwen"
+    for wrong in ("ollama", "ollama:", "openai:", "gpt"):
         with pytest.raises(ValueError, match="unknown generator"):
             get_generator(wrong)
