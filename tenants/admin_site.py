@@ -9,10 +9,12 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, resolve_url
-from django.urls import reverse
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
 
 from .admin_base import PreceptModelAdmin, request_roles
 from .models import Role
+from .role_table import NOTES, STAFF_ROLES, role_table
 from .selectors import names_of_people
 
 # The front page follows what people come to do, not the rooms of the code.
@@ -55,7 +57,24 @@ class PreceptAdminSite(admin.AdminSite):
 
     def get_urls(self):
         # "View on site" would tell an id that exists from one that does not.
-        return [url for url in super().get_urls() if getattr(url, "name", "") != "view_on_site"]
+        urls = [url for url in super().get_urls() if getattr(url, "name", "") != "view_on_site"]
+        return [path("roles/", self.admin_view(self.roles_view), name="roles"), *urls]
+
+    def roles_view(self, request) -> HttpResponse:
+        """Who may do what, for everybody with a role."""
+        order = {name: place for place, name in enumerate(SECTIONS)}
+        pages = sorted(self._registry.values(), key=lambda page: (order[page.section], page.order))
+        context = {
+            **self.each_context(request),
+            "title": "Who may do what",
+            "sections": [
+                (name, role_table(page for page in pages if page.section == name))
+                for name in SECTIONS
+            ],
+            "roles": [(role.label, NOTES[role]) for role in STAFF_ROLES],
+            "employees": NOTES[Role.EMPLOYEE],
+        }
+        return TemplateResponse(request, "admin/roles.html", context)
 
     def login(self, request, extra_context=None) -> HttpResponse:
         """There is one sign-in page."""

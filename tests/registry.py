@@ -144,6 +144,7 @@ URLS: dict[str, dict[str, str]] = {
     "accounts/logout/": {"GET": EVERYBODY},
     "accounts/password/": {"GET": SIGNED_IN},
     "admin/": {"GET": STAFF},
+    "admin/roles/": {"GET": STAFF},
     "admin/login/": {"GET": SIGNED_IN},
     "admin/logout/": {"POST": EVERYBODY},
     "admin/password_change/": {"GET": STAFF},

@@ -14,6 +14,7 @@ from tenants.selectors import current_tenant
 from .fuse import fuse
 from .hits import Candidate
 from .keyword import keyword_leg
+from .near_codes import without_near_codes
 from .ranking import Ranking
 from .terms import question_terms
 from .vector import cosines, vector_leg
@@ -62,7 +63,11 @@ def _search(user: User, question: str, generation: IndexGeneration) -> SearchRes
     query = pinned_embedder(generation).embed_query(question)
     keyword = keyword_leg(reader=user.id, generation=generation, ranking=ranking, terms=terms)
     vector = vector_leg(reader=user.id, generation=generation, ranking=ranking, query=query)
-    fused = fuse(keyword=keyword, vector=vector, ranking=ranking)
+    fused = without_near_codes(
+        question=question,
+        generation=generation,
+        fused=fuse(keyword=keyword, vector=vector, ranking=ranking),
+    )
 
     bm25 = {hit.chunk_id: hit.score for hit in keyword}
     cosine = {hit.chunk_id: hit.score for hit in vector}
