@@ -81,6 +81,8 @@ def explain(*, answer: Answer, titles_of: QuerySet[Document]) -> dict[str, objec
         "model": answer.model or None,
         "prompt_version": answer.prompt_version or None,
         "restarts": answer.signals.get("restarts", []),
+        "model_failure": answer.signals.get("model_failure"),
+        "passages_dropped": answer.signals.get("passages_dropped", []),
         "blocked": [
             {
                 "rule": item.reason.split(": ")[1] if ": " in item.reason else "",
@@ -234,6 +236,13 @@ def in_words(explained: Mapping[str, object]) -> str:
         lines.append(
             f"Attempt {restart['attempt']} was started again, sources changed:"
             f" {counted_out_in_words(restart['counted_out'])}"
+        )
+    if one["model_failure"]:
+        lines.append(f"The model gave nothing that could be used: {one['model_failure']}")
+    if one["passages_dropped"]:
+        ranks = ", ".join(str(rank) for rank in one["passages_dropped"])
+        lines.append(
+            f"The prompt might not have fitted: the model did not see the passages ranked {ranks}"
         )
     for blocked in one["blocked"]:
         lines.append(f"A draft was blocked by the check '{blocked['rule']}'")

@@ -18,6 +18,7 @@ from .canaries import Drawn, draw
 from .configurations import generator_of, serving_configuration
 from .excerpts import excerpts
 from .generation import Generator, GeneratorUnavailable
+from .generation.calls import NoLongerWanted, while_wanted
 from .grounding import GroundedAnswer, GroundingFailed, check
 from .models import Answer, AnswerConfiguration, Outcome, PermitStep, Reason
 from .progress import Finished, Stage, Status
@@ -76,7 +77,7 @@ def answer_question(
                 run.restarts.append({"attempt": attempt, "counted_out": changed.counted_out})
         else:
             run.end(Outcome.UNAVAILABLE, Reason.SOURCES_CHANGED)
-    except Cancelled:
+    except (Cancelled, NoLongerWanted):
         run.end(Outcome.CANCELLED)
     except limits.BudgetExceeded:
         run.end(Outcome.UNAVAILABLE, Reason.BUDGET_EXCEEDED)
@@ -180,6 +181,7 @@ class _Run:
             with (
                 self.timed("generate"),
                 limits.token_budget(answer=answer, evidence=context.evidence) as budget,
+                while_wanted(lambda: services.is_wanted(answer=answer)),
             ):
                 draft = self.generator.generate(
                     question=answer.question, language=answer.language, evidence=context.evidence
@@ -190,6 +192,7 @@ class _Run:
             log.warning("generator", answer=str(answer.id), reason=str(failure.reason))
             draft, outcome = excerpts(context.evidence), Outcome.EXCERPTS
             self.fields |= {"reason": Reason.MODEL}
+            self.fields["signals"] |= {"model_failure": str(failure.reason)}
         self.note_draft(draft)
 
         yield from self.reach(Stage.VERIFYING)

@@ -124,6 +124,12 @@ def note_stage(*, answer: Answer, stage: str, known: Mapping[str, object] | None
     )
 
 
+def is_wanted(*, answer: Answer) -> bool:
+    """Whether the attempt still runs and nobody has cancelled it."""
+    running = Answer.objects.filter(pk=answer.pk, state=AnswerState.RUNNING)
+    return running.filter(cancel_requested=False).exists()
+
+
 def note_alive(*, answer: Answer) -> bool:
     """The connection that runs the attempt is still there. False when the attempt has ended."""
     return bool(

@@ -34,7 +34,6 @@ MAX_SENTENCES_PER_CLAIM = 3
 MAX_CLAIM_CHARACTERS = 600
 MAX_REPLY_TOKENS = 1024
 CONTEXT_TOKENS = 8192
-CONNECT_TIMEOUT_SECONDS = 5.0
 
 # European text runs at 3 to 4.5 bytes a token; 2.5 leaves room for codes and tables.
 _BYTES_PER_TOKEN = 2.5

@@ -9,8 +9,8 @@ import httpx
 import ollama
 
 from answers.generation.base import GeneratorUnavailable, UnavailableReason
+from answers.generation.calls import LIMITS, call, kept, timeouts
 from answers.generation.dialogue import (
-    CONNECT_TIMEOUT_SECONDS,
     CONTEXT_TOKENS,
     MAX_REPLY_TOKENS,
     SEED,
@@ -40,11 +40,7 @@ class OllamaGenerator(ModelGenerator):
     ) -> None:
         super().__init__(kind="ollama", model=model, context_tokens=context_tokens)
         self._timeout_seconds = timeout_seconds
-        timeout = httpx.Timeout(
-            timeout_seconds, connect=min(CONNECT_TIMEOUT_SECONDS, timeout_seconds)
-        )
-        # No redirects: evidence goes to the processor that was admitted, and to no other.
-        self._client = ollama.Client(host=host, timeout=timeout, follow_redirects=False)
+        self._host = host
 
     def _ask(self, messages: Messages, schema: Mapping[str, Any]) -> Reply:
         response = self._chat(messages, schema)
@@ -58,17 +54,19 @@ class OllamaGenerator(ModelGenerator):
     def _chat(self, messages: Messages, schema: Mapping[str, Any]) -> ollama.ChatResponse:
         for last_try in (False, True):
             try:
-                return self._client.chat(
-                    model=self.model,
-                    messages=messages,
-                    format=schema,
-                    stream=False,
-                    options={
-                        "temperature": 0,
-                        "seed": SEED,
-                        "num_ctx": self._context_tokens,
-                        "num_predict": MAX_REPLY_TOKENS,
-                    },
+                return call(
+                    lambda: _client(self._host, self._timeout_seconds).chat(
+                        model=self.model,
+                        messages=messages,
+                        format=schema,
+                        stream=False,
+                        options={
+                            "temperature": 0,
+                            "seed": SEED,
+                            "num_ctx": self._context_tokens,
+                            "num_predict": MAX_REPLY_TOKENS,
+                        },
+                    )
                 )
             except httpx.TimeoutException as error:
                 raise GeneratorUnavailable(
@@ -91,3 +89,11 @@ class OllamaGenerator(ModelGenerator):
             except ValueError as error:
                 raise bad_output("the reply is not one that Ollama sends") from error
         raise AssertionError("unreachable")
+
+
+@kept
+def _client(host: str | None, seconds: float) -> ollama.AsyncClient:
+    # No redirects: evidence goes to the processor that was admitted, and to no other.
+    return ollama.AsyncClient(
+        host=host, timeout=timeouts(seconds), limits=LIMITS, follow_redirects=False
+    )

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 
 from answers.generation.base import GeneratorUnavailable, UnavailableReason
+from answers.generation.calls import LIMITS, call, kept, timeouts
 from answers.generation.dialogue import (
-    CONNECT_TIMEOUT_SECONDS,
     CONTEXT_TOKENS,
     MAX_REPLY_TOKENS,
     SEED,
@@ -42,14 +42,7 @@ class OpenAICompatibleGenerator(ModelGenerator):
         super().__init__(kind="openai", model=model, context_tokens=context_tokens)
         self._url = url.rstrip("/")
         self._timeout_seconds = timeout_seconds
-        self._client = httpx.Client(
-            headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-            timeout=httpx.Timeout(
-                timeout_seconds, connect=min(CONNECT_TIMEOUT_SECONDS, timeout_seconds)
-            ),
-            # Evidence goes to the processor that was admitted, and to no other.
-            follow_redirects=False,
-        )
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
     def _ask(self, messages: Messages, schema: Mapping[str, Any]) -> Reply:
         response = self._post(
@@ -96,7 +89,11 @@ class OpenAICompatibleGenerator(ModelGenerator):
         """Tried once more when the connection fails, and only then."""
         for last_try in (False, True):
             try:
-                return self._client.post(url, json=body)
+                return call(
+                    lambda: _client(self._timeout_seconds).post(
+                        url, json=body, headers=self._headers
+                    )
+                )
             except httpx.TimeoutException as error:
                 raise GeneratorUnavailable(
                     UnavailableReason.TIMEOUT,
@@ -133,3 +130,9 @@ def _reply(response: httpx.Response) -> Reply:
         )
     except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         raise bad_output("the reply is not one of /chat/completions") from error
+
+
+@kept
+def _client(seconds: float) -> httpx.AsyncClient:
+    # No redirects: evidence goes to the processor that was admitted, and to no other.
+    return httpx.AsyncClient(timeout=timeouts(seconds), limits=LIMITS, follow_redirects=False)

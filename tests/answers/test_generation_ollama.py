@@ -8,6 +8,7 @@ import socket
 import pytest
 
 from answers.generation import GeneratorUnavailable, UnavailableReason, get_generator
+from answers.generation.calls import NoLongerWanted, while_wanted
 from answers.generation.ollama import OllamaGenerator
 from answers.generation.prompts import load_prompt
 from answers.grounding import GroundingFailed, check
@@ -276,21 +277,29 @@ def test_a_server_that_is_not_there_is_unreachable():
     assert raised.value.reason is UnavailableReason.UNREACHABLE
 
 
-def test_a_lost_connection_is_tried_once_more(monkeypatch):
+def test_a_lost_connection_is_tried_once_more_and_no_oftener():
+    with FakeOllama(chat_reply={"answerable": False}, drops=1) as ollama:
+        assert generate(ollama).claims == ()
+        ollama.drops = 2
+        assert failure(ollama).reason is UnavailableReason.UNREACHABLE
+        assert len(ollama.requests) == 4
+
+
+def test_answers_share_a_connection():
     with FakeOllama(chat_reply={"answerable": False}) as ollama:
-        generator = OllamaGenerator(model="llama3.2", host=ollama.url)
-        real, calls = generator._client.chat, []
+        for _ in range(3):
+            generate(ollama)
+        assert len(ollama.connections) == 1
 
-        def flaky(**arguments):
-            calls.append(1)
-            if len(calls) == 1:
-                raise ConnectionError("reset")
-            return real(**arguments)
 
-        monkeypatch.setattr(generator._client, "chat", flaky)
-        draft = generator.generate(question="Leave?", language="en", evidence=EVIDENCE)
-    assert draft.claims == ()
-    assert len(calls) == 2
+def test_the_server_sees_that_nobody_waits_for_its_answer_any_more():
+    with FakeOllama(hang=True) as ollama:
+        with pytest.raises(NoLongerWanted), while_wanted(lambda: not ollama.asked.is_set()):
+            generate(ollama)
+        assert ollama.left.wait(30)
+        ollama.hang = False
+        ollama.chat_reply = {"answerable": False}
+        assert generate(ollama).claims == ()
 
 
 @pytest.mark.parametrize("status", [404, 500])

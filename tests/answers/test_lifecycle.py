@@ -17,6 +17,7 @@ from answers.transport import Place, event_stream
 from audit.models import AuditRecord
 from documents.retrieval.search import SearchUnavailable
 from tenants import services as people
+from tests.fakes.ollama_server import FakeOllama
 
 QUESTION = "How many days of annual leave do I have?"
 
@@ -250,6 +251,21 @@ def test_cancelling_while_the_model_writes_ends_it_there_and_then(bank, asker, h
     assert (after.outcome, after.digest) == (Outcome.CANCELLED, "")
     with bank.scope():
         assert not after.claims.exists()
+
+
+def test_cancelling_while_a_model_server_is_asked_reaches_that_server(bank, asker, monkeypatch):
+    with FakeOllama(hang=True) as ollama:
+        model = get_generator("ollama:llama3.2", ollama_host=ollama.url)
+        monkeypatch.setattr(pipeline, "default_generator", lambda *_: model)
+        started = bank.start(asker, QUESTION)
+        chunks = stream(bank, asker, started)
+        for _ in range(4):
+            next(chunks)
+        assert ollama.asked.wait(30)
+        api(bank, asker).post(f"/v1/answers/{started.answer.pk}/cancel")
+        assert ollama.left.wait(30)
+        assert b'"outcome": "cancelled"' in list(chunks)[-1]
+    assert ended(bank, started.answer).outcome == Outcome.CANCELLED
 
 
 @pytest.mark.parametrize("steps", range(1, 7))

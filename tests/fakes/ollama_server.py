@@ -23,12 +23,15 @@ What can be set, at construction or later on the instance (read anew for each re
 ``redirect_to``     a URL: every POST is answered with a redirect (307) to it.
 ``raw_reply``       bytes sent as the body of every POST with status 200, for replies not in JSON.
 ``hang``            when true, POSTs are accepted and never answered until the server stops; a
-                    client with a timeout sees it expire.
+                    client with a timeout sees it expire. ``asked`` is set when one waits, and
+                    ``left`` when it closes its connection.
+``drops``           so many POSTs are answered by closing the connection first.
 
 What can be read afterwards:
 
 ``requests``        the parsed JSON bodies of all POSTs, in order of arrival.
 ``bodies(path)``    the same for one path, for example ``bodies("/api/chat")``.
+``connections``     the clients' addresses: as many as there were connections.
 ``calls``           every request, GETs too, as ``{"method", "path", "headers", "body"}``.
 """
 
@@ -37,6 +40,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import select
+import socket
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -61,6 +66,7 @@ class FakeOllama:
         redirect_to: str | None = None,
         raw_reply: bytes | None = None,
         hang: bool = False,
+        drops: int = 0,
         version: str = "0.0.0-fake",
     ) -> None:
         self.chat_reply = chat_reply
@@ -73,6 +79,9 @@ class FakeOllama:
         self.redirect_to = redirect_to
         self.raw_reply = raw_reply
         self.hang = hang
+        self.drops = drops
+        self.asked, self.left = threading.Event(), threading.Event()
+        self.connections: set[tuple[str, int]] = set()
         self.version = version
         self.calls: list[dict[str, Any]] = []
         self._stopping = threading.Event()
@@ -183,7 +192,10 @@ def _handler_for(fake: FakeOllama) -> type[BaseHTTPRequestHandler]:
             body = json.loads(raw) if raw else {}
             self._record(body)
             if fake.hang:
-                fake._stopping.wait()
+                self._wait_until_it_leaves()
+                self.close_connection = True
+            elif fake.drops:
+                fake.drops -= 1
                 self.close_connection = True
             elif fake.fail_with is not None:
                 self._send(fake.fail_with, {"error": fake.fail_message})
@@ -204,6 +216,14 @@ def _handler_for(fake: FakeOllama) -> type[BaseHTTPRequestHandler]:
             else:
                 self._reply_to_chat(body, generate=self.path == "/api/generate")
 
+        def _wait_until_it_leaves(self) -> None:
+            fake.asked.set()
+            while not fake._stopping.is_set():
+                readable, _, _ = select.select([self.connection], [], [], 0.02)
+                if readable and not self.connection.recv(1, socket.MSG_PEEK):
+                    fake.left.set()
+                    return
+
         def _reply_to_chat(self, body: dict, *, generate: bool) -> None:
             reply = fake.reply_to_chat(body, generate=generate)
             if body.get("stream", True) is False:
@@ -213,6 +233,7 @@ def _handler_for(fake: FakeOllama) -> type[BaseHTTPRequestHandler]:
             self._send_bytes(200, lines.encode(), "application/x-ndjson")
 
         def _record(self, body: dict | None) -> None:
+            fake.connections.add(self.client_address)
             fake.calls.append(
                 {
                     "method": self.command,
