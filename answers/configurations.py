@@ -77,6 +77,7 @@ def generator_of(configuration: AnswerConfiguration, *, embedder: Embedder) -> G
         openai_url=settings.OPENAI_URL,
         openai_api_key=settings.OPENAI_API_KEY,
         context_tokens=settings.GENERATOR_CONTEXT_TOKENS,
+        entailment=settings.ENTAILMENT,
         timeout_seconds=settings.GENERATOR_TIMEOUT_SECONDS,
         embedder=embedder,
     )

@@ -43,6 +43,7 @@ def get_generator(
     openai_api_key: str = "",
     timeout_seconds: float = 60,
     context_tokens: int = CONTEXT_TOKENS,
+    entailment: bool = True,
     embedder: Embedder | None = None,
 ) -> Generator:
     """The generator called ``name``: "extractive", "ollama:MODEL" at ``ollama_host``, or
@@ -62,6 +63,7 @@ def get_generator(
             host=ollama_host,
             timeout_seconds=timeout_seconds,
             context_tokens=context_tokens,
+            entailment=entailment,
         )
         return GatedGenerator(gate=extractive, model=asked)
     if kind == "openai" and model:
@@ -71,6 +73,7 @@ def get_generator(
             api_key=openai_api_key,
             timeout_seconds=timeout_seconds,
             context_tokens=context_tokens,
+            entailment=entailment,
         )
         return GatedGenerator(gate=extractive, model=asked)
     raise ValueError(

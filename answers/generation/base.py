@@ -20,8 +20,11 @@ class DraftQuote:
 
 @dataclass(frozen=True, slots=True)
 class DraftClaim:
+    """``entailed`` is what a checker found: whether the quotes bear the claim out. None: not asked."""
+
     text: str
     quotes: tuple[DraftQuote, ...]
+    entailed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

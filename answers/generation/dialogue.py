@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from answers.evidence import Evidence
@@ -28,6 +28,7 @@ from answers.generation.quotable import Quotable, quotable_sentences
 from answers.terms import words
 
 PROMPT = "answer-2"
+ENTAILMENT_PROMPT = "entail-1"
 SEED = 20240101
 MAX_CLAIMS = 3
 MAX_SENTENCES_PER_CLAIM = 3
@@ -80,13 +81,19 @@ class ModelGenerator(ABC):
 
     A prompt that might not fit ``context_tokens`` loses whole passages, the lowest-ranked first,
     and the draft's explanation says which; when the best alone does not fit, nothing is sent.
+
+    With ``entailment`` each claim is put to the model once more, alone with its quotes. What it finds
+    goes with the claim, to grounding; no verdict is no draft.
     """
 
-    def __init__(self, *, kind: str, model: str, context_tokens: int) -> None:
+    def __init__(
+        self, *, kind: str, model: str, context_tokens: int, entailment: bool = False
+    ) -> None:
         self.model = model
         self.name = f"{kind}:{model}"
         self.processor = self.name
         self._context_tokens = context_tokens
+        self._entailment = entailment
 
     @abstractmethod
     def _ask(self, messages: Messages, schema: Mapping[str, Any]) -> Reply:
@@ -107,10 +114,47 @@ class ModelGenerator(ABC):
         if not prompt.ids:
             return self._draft((), why="no evidence that can be quoted", prompt=prompt)
         reply = self._ask(prompt.messages, reply_schema(prompt.ids))
-        self._refuse_if_cut(reply, prompt)
+        self._refuse_if_cut(reply, prompt.messages, counted=prompt.counted)
         claims = _claims(_parsed(reply.content), prompt.quotable, frozenset(prompt.ids))
         why = "answered by the model" if claims else "the model found no answer in the evidence"
-        return self._draft(claims, why=why, prompt=prompt, reply=reply)
+        draft = self._draft(claims, why=why, prompt=prompt, reply=reply)
+        return self._with_verdicts(draft) if self._entailment else draft
+
+    def _with_verdicts(self, draft: Draft) -> Draft:
+        schema = {
+            "type": "object",
+            "properties": {"supported": {"type": "boolean"}},
+            "required": ["supported"],
+            "additionalProperties": False,
+        }
+        claims, tokens_in, tokens_out = [], draft.tokens_in, draft.tokens_out
+        for claim in draft.claims:
+            messages = _entailment_messages(claim)
+            if estimate(messages) + _TEMPLATE_TOKENS + MAX_REPLY_TOKENS > self._context_tokens:
+                raise GeneratorUnavailable(
+                    UnavailableReason.TRUNCATED_PROMPT,
+                    f"a claim and its quotes might not fit the context of {self._context_tokens}",
+                )
+            reply = self._ask(messages, schema)
+            self._refuse_if_cut(reply, messages)
+            supported = _parsed(reply.content).get("supported")
+            if not isinstance(supported, bool):
+                raise bad_output("the reply does not say whether the claim is supported")
+            claims.append(replace(claim, entailed=supported))
+            tokens_in += reply.tokens_in or 0
+            tokens_out += reply.tokens_out
+        verdicts = [claim.entailed for claim in claims]
+        return replace(
+            draft,
+            claims=tuple(claims),
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            explanation={
+                **draft.explanation,
+                "entailed": verdicts,
+                "entailment_prompt": load_prompt(ENTAILMENT_PROMPT).version,
+            },
+        )
 
     def _draft(
         self,
@@ -155,10 +199,12 @@ class ModelGenerator(ABC):
             " PRECEPT_GENERATOR_CONTEXT_TOKENS, or index in shorter passages",
         )
 
-    def _refuse_if_cut(self, reply: Reply, prompt: _Prompt) -> None:
+    def _refuse_if_cut(
+        self, reply: Reply, messages: Messages, *, counted: int | None = None
+    ) -> None:
         """Fails closed unless the whole prompt was read and the reply is whole."""
-        spoken = sum(len(message["content"].split()) for message in prompt.messages)
-        least = max(prompt.counted or 0, spoken) * _LEAST_TOKENS_PER_WORD
+        spoken = sum(len(message["content"].split()) for message in messages)
+        least = max(counted or 0, spoken) * _LEAST_TOKENS_PER_WORD
         tokens_in = reply.tokens_in or 0
         if not least <= tokens_in < self._context_tokens:
             raise GeneratorUnavailable(
@@ -206,6 +252,14 @@ def _messages(
     system = load_prompt(PROMPT).text.replace("{language}", _LANGUAGES.get(language[:2], "English"))
     user = json.dumps({"sources": sources, "question": question}, ensure_ascii=False)
     return [{"role": "system", "content": system}, {"role": "user", "content": user}]
+
+
+def _entailment_messages(claim: DraftClaim) -> list[dict[str, str]]:
+    shown = {"quotes": [quote.quote for quote in claim.quotes], "claim": claim.text}
+    return [
+        {"role": "system", "content": load_prompt(ENTAILMENT_PROMPT).text},
+        {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},
+    ]
 
 
 def reply_schema(ids: Sequence[str]) -> dict[str, Any]:

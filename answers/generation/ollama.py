@@ -37,8 +37,11 @@ class OllamaGenerator(ModelGenerator):
         host: str | None = None,
         timeout_seconds: float = 60,
         context_tokens: int = CONTEXT_TOKENS,
+        entailment: bool = False,
     ) -> None:
-        super().__init__(kind="ollama", model=model, context_tokens=context_tokens)
+        super().__init__(
+            kind="ollama", model=model, context_tokens=context_tokens, entailment=entailment
+        )
         self._timeout_seconds = timeout_seconds
         self._host = host
 

@@ -38,8 +38,11 @@ class OpenAICompatibleGenerator(ModelGenerator):
         api_key: str = "",
         timeout_seconds: float = 60,
         context_tokens: int = CONTEXT_TOKENS,
+        entailment: bool = False,
     ) -> None:
-        super().__init__(kind="openai", model=model, context_tokens=context_tokens)
+        super().__init__(
+            kind="openai", model=model, context_tokens=context_tokens, entailment=entailment
+        )
         self._url = url.rstrip("/")
         self._timeout_seconds = timeout_seconds
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}

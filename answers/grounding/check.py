@@ -27,6 +27,7 @@ class GroundingRule(StrEnum):
     CONDITION = "condition"
     FORM = "form"
     SUPPORT = "support"
+    ENTAILMENT = "entailment"
 
 
 class GroundingFailed(Exception):
@@ -129,6 +130,8 @@ def _grounded(
         raise fail(GroundingRule(found.rule.value), found.reason)
     if reason := unsupported(text, language=language or quoted[0].language, sentences=spoken):
         raise fail(GroundingRule.SUPPORT, reason)
+    if claim.entailed is False:
+        raise fail(GroundingRule.ENTAILMENT, "the checker found that its quotes do not bear it out")
     return GroundedClaim(ordinal=ordinal, text=text, citations=tuple(citations))
 
 

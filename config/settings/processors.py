@@ -49,6 +49,8 @@ OPENAI_API_KEY = env.str("PRECEPT_OPENAI_API_KEY", default="")
 GENERATOR_CONTEXT_TOKENS = positive_int(
     "PRECEPT_GENERATOR_CONTEXT_TOKENS", default=8192, least=2048
 )
+# Each claim of a model is put to it once more, alone with its quotes: do they bear it out?
+ENTAILMENT = env.bool("PRECEPT_ENTAILMENT", default=True)
 GENERATOR_TIMEOUT_SECONDS = positive_int("PRECEPT_GENERATOR_TIMEOUT_SECONDS", default=60)
 
 # How long one try of an access decision waits for a change of access that is being committed, and
