@@ -8,7 +8,9 @@ servers know that they may stop.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
+import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import wait
 from contextlib import contextmanager
@@ -27,6 +29,7 @@ LOOK_EVERY_SECONDS = 0.25
 LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=60)
 
 _wanted: ContextVar[Callable[[], bool]] = ContextVar("wanted", default=lambda: True)
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 _starting = Lock()
 
 
@@ -44,18 +47,37 @@ def while_wanted(is_wanted: Callable[[], bool]) -> Iterator[None]:
         _wanted.reset(token)
 
 
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """All calls inside together may take so long; then the one that runs is ended.
+
+    A limit of the client's is for one silence of one call: a server that trickles is never late.
+    """
+    token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
 def call(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """What ``work`` returns or raises. Raises NoLongerWanted."""
-    is_wanted = _wanted.get()
+    """What ``work`` returns or raises. Raises NoLongerWanted, and httpx.TimeoutException."""
+    is_wanted, deadline = _wanted.get(), _deadline.get()
     future = asyncio.run_coroutine_threadsafe(work(), _loop())
     try:
-        while not wait([future], timeout=LOOK_EVERY_SECONDS).done:
+        while not wait([future], timeout=_until(deadline)).done:
+            if time.monotonic() >= deadline:
+                raise httpx.ReadTimeout("the calls took too long together")
             if not is_wanted():
                 raise NoLongerWanted
     except BaseException:
         future.cancel()
         raise
     return future.result()
+
+
+def _until(deadline: float) -> float:
+    return max(0.0, min(LOOK_EVERY_SECONDS, deadline - time.monotonic()))
 
 
 def timeouts(seconds: float) -> httpx.Timeout:

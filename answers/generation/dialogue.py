@@ -23,6 +23,7 @@ from answers.generation.base import (
     GeneratorUnavailable,
     UnavailableReason,
 )
+from answers.generation.calls import within
 from answers.generation.prompts import load_prompt
 from answers.generation.quotable import Quotable, quotable_sentences
 from answers.terms import words
@@ -87,13 +88,20 @@ class ModelGenerator(ABC):
     """
 
     def __init__(
-        self, *, kind: str, model: str, context_tokens: int, entailment: bool = False
+        self,
+        *,
+        kind: str,
+        model: str,
+        timeout_seconds: float,
+        context_tokens: int,
+        entailment: bool = False,
     ) -> None:
         self.model = model
         self.name = f"{kind}:{model}"
         self.processor = self.name
         self._context_tokens = context_tokens
         self._entailment = entailment
+        self._timeout_seconds = timeout_seconds
 
     @abstractmethod
     def _ask(self, messages: Messages, schema: Mapping[str, Any]) -> Reply:
@@ -106,8 +114,12 @@ class ModelGenerator(ABC):
     def generate(self, *, question: str, language: str, evidence: Sequence[Evidence]) -> Draft:
         """A draft in ``language``; one without claims when the model says it cannot answer.
 
-        Raises GeneratorUnavailable.
+        All calls together take no longer than the time limit. Raises GeneratorUnavailable.
         """
+        with within(self._timeout_seconds):
+            return self._generate(question, language, evidence)
+
+    def _generate(self, question: str, language: str, evidence: Sequence[Evidence]) -> Draft:
         if not any(one.may_be_quoted for one in quotable_sentences(evidence).values()):
             return self._draft((), why="no evidence that can be quoted")
         prompt = self._fitting(question, language, evidence)

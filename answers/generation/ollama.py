@@ -40,9 +40,12 @@ class OllamaGenerator(ModelGenerator):
         entailment: bool = False,
     ) -> None:
         super().__init__(
-            kind="ollama", model=model, context_tokens=context_tokens, entailment=entailment
+            kind="ollama",
+            model=model,
+            timeout_seconds=timeout_seconds,
+            context_tokens=context_tokens,
+            entailment=entailment,
         )
-        self._timeout_seconds = timeout_seconds
         self._host = host
 
     def _ask(self, messages: Messages, schema: Mapping[str, Any]) -> Reply:

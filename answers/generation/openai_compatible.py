@@ -41,10 +41,13 @@ class OpenAICompatibleGenerator(ModelGenerator):
         entailment: bool = False,
     ) -> None:
         super().__init__(
-            kind="openai", model=model, context_tokens=context_tokens, entailment=entailment
+            kind="openai",
+            model=model,
+            timeout_seconds=timeout_seconds,
+            context_tokens=context_tokens,
+            entailment=entailment,
         )
         self._url = url.rstrip("/")
-        self._timeout_seconds = timeout_seconds
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
     def _ask(self, messages: Messages, schema: Mapping[str, Any]) -> Reply:
