@@ -24,6 +24,8 @@ from .errors import BudgetExceeded
 
 # On the high side: instructions and the longest reply, and a token for every 2.5 bytes of text.
 FIXED_TOKENS = 2000
+# Three claims put to the model once more: instructions, claim, quotes and the longest reply of each.
+CHECKING_TOKENS = 3 * 2000
 BYTES_PER_TOKEN = 2.5
 
 
@@ -79,4 +81,5 @@ def estimate(question: str, evidence: Sequence[Evidence]) -> int:
     """Tokens that a call for this question and evidence may take, at most."""
     texts = (question, *(chunk.text for chunk in evidence))
     size = sum(len(text.encode()) for text in texts)
-    return FIXED_TOKENS + math.ceil(size / BYTES_PER_TOKEN)
+    fixed = FIXED_TOKENS + (CHECKING_TOKENS if settings.ENTAILMENT else 0)
+    return fixed + math.ceil(size / BYTES_PER_TOKEN)

@@ -15,6 +15,7 @@ from django.test import Client
 from answers import services
 from answers.generation import Draft, DraftClaim, DraftQuote, GeneratorUnavailable
 from answers.generation.base import UnavailableReason
+from answers.generation.dialogue import MAX_CLAIMS, MAX_REPLY_TOKENS
 from answers.limits import RateLimited, counters
 from answers.limits.counters import Counter, counting
 from answers.limits.tokens import estimate
@@ -342,3 +343,9 @@ def test_a_call_that_failed_costs_what_was_reserved_unless_it_reached_no_model(
 
 def test_the_reservation_grows_with_the_text_and_not_with_its_alphabet_only():
     assert estimate("é" * 500, []) - estimate("e" * 500, []) == 200
+
+
+def test_what_the_checks_of_claims_may_take_is_reserved_too(settings):
+    with_checks = estimate("Leave?", [])
+    settings.ENTAILMENT = False
+    assert with_checks - estimate("Leave?", []) >= MAX_CLAIMS * MAX_REPLY_TOKENS
