@@ -13,6 +13,7 @@ from django.db import transaction
 
 from documents.models import Document
 from tenants.models import User
+from tenants.spreadsheets import MARK, harmless
 
 from .cases import create_case, may_see_words
 from .models import CaseState, EvalCase, Expected
@@ -177,11 +178,11 @@ def _from_cells(row: dict[str, str | None]) -> dict[str, object]:
 
 
 def _cell(value: object) -> object:
-    """A spreadsheet must not take it for a formula."""
     text = _BETWEEN.join(value) if isinstance(value, list) else value
-    risky = isinstance(text, str) and text[:1] in ("=", "+", "-", "@", "\t", "\r", "'")
-    return f"'{text}" if risky else text
+    if isinstance(text, str) and text.startswith(MARK):
+        return MARK + text  # so that taking one off gives it back
+    return harmless(text)
 
 
 def _uncell(value: str) -> str:
-    return value[1:] if value[:1] == "'" else value
+    return value.removeprefix(MARK)

@@ -4,6 +4,8 @@ import csv
 import io
 from collections.abc import Iterable
 
+from tenants.spreadsheets import harmless
+
 from ..inventory import InventoryRow
 from .inventory_words import STATES, reason_in_words
 
@@ -30,8 +32,6 @@ _COLUMNS = [
     "Pages recognised",
     "Somebody may read it",
 ]
-# A spreadsheet takes a cell that begins like this for a formula, also after blanks.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def csv_of(rows: Iterable[InventoryRow]) -> bytes:
@@ -42,14 +42,6 @@ def csv_of(rows: Iterable[InventoryRow]) -> bytes:
     for row in rows:
         writer.writerow([harmless(cell) for cell in _cells(row)])
     return out.getvalue().encode("utf-8-sig")
-
-
-def harmless(value: object) -> object:
-    """Text that no spreadsheet takes for a formula; numbers stay numbers."""
-    if not isinstance(value, str):
-        return value
-    risky = value.startswith(_FORMULA) or value.lstrip().startswith(_FORMULA)
-    return f"'{value}" if risky else value
 
 
 def _cells(row: InventoryRow) -> list[object]:

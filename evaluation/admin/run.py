@@ -19,6 +19,7 @@ from evaluation.runs.junit import junit
 from evaluation.selectors import failed_cases, failure_kinds, visible_runs
 from tenants.admin_base import PreceptForm, PreceptModelAdmin, refusals
 from tenants.models import Role, User
+from tenants.spreadsheets import harmless
 
 _COLUMNS = [
     *["case", "variant", "repeat", "kind", "language", "expected", "outcome", "passed"],
@@ -197,10 +198,10 @@ def write_results(run: EvalRun, target) -> None:
     for result in run.results.select_related("case").order_by("case__key", "variant", "repeat"):
         rows.writerow(
             [
-                _cell(result.case.key),
+                harmless(result.case.key),
                 result.variant,
                 result.repeat,
-                _cell(result.kind),
+                harmless(result.kind),
                 result.language,
                 result.expected_outcome,
                 result.outcome,
@@ -215,11 +216,6 @@ def write_results(run: EvalRun, target) -> None:
                 "; ".join(failure_kinds(result)),
             ]
         )
-
-
-def _cell(value: str) -> str:
-    """A spreadsheet must not take it for a formula."""
-    return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
 def _shown(run: EvalRun, by: str) -> dict[str, object]:
