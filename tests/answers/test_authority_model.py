@@ -111,8 +111,16 @@ def _prepare(count: int, raw_sql) -> tuple[Document, list[Cast], dict]:
     return shared, casts, generated_bank.versions_of([*(c.document for c in casts), shared])
 
 
+_NOT_OURS: list[object] = []
+
+
 def _play_all(bank: Bank, plays, shared: Document, versions: dict) -> list[str]:
     """Disagreements, each with its history."""
+    # With a browser's event loop in this process, closing before the fork may miss the connection.
+    # Two processes on one would end each other's transactions: it is neither used nor closed here.
+    for inherited in connections.all(initialized_only=True):
+        _NOT_OURS.append(inherited.connection)
+        inherited.connection = None
     other, disagreements = OtherConnection(bank.tenant.id), []
     try:
         with bank.scope():
