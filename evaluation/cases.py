@@ -203,7 +203,8 @@ def may_see_words(*, viewer: User, case: EvalCase) -> bool:
     """
     required = {UUID(str(document)) for document in case.required_documents}
     if not required:
-        return case.created_by_id == viewer.pk or not (case.forbidden_text or case.correct_answer)
+        words = (case.required_text, case.required_sections, case.forbidden_text)
+        return case.created_by_id == viewer.pk or not (any(words) or case.correct_answer)
     readable = readable_documents(user=viewer).filter(id__in=required)
     return required <= set(readable.values_list("id", flat=True))
 

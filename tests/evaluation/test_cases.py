@@ -78,7 +78,8 @@ def test_words_are_for_who_may_read_every_required_document(bank, secret_case, r
         assert may_see_words(viewer=secret_case.as_user, case=secret_case)
 
 
-def test_a_case_without_documents_shows_its_words_to_its_maker_only(bank, reviewer):
+@pytest.mark.parametrize("field", ["required_text", "required_sections", "forbidden_text"])
+def test_a_case_without_documents_shows_its_words_to_its_maker_only(bank, reviewer, field):
     other = bank.person("other", roles=[Role.REVIEWER])
     with bank.scope():
         case = create_case(
@@ -87,7 +88,7 @@ def test_a_case_without_documents_shows_its_words_to_its_maker_only(bank, review
             as_user=reviewer,
             expected_outcome="abstained",
             kind="restricted",
-            forbidden_text=[SECRET],
+            **{field: [SECRET]},
             actor=reviewer,
         )
         assert may_see_words(viewer=reviewer, case=case)
