@@ -14,7 +14,7 @@ from tenants.models import Role
 from . import services
 from .admin_explanation import ExplanationPage
 from .models import Answer, ContextPermit, Feedback, Purpose, ReviewItem, ReviewState
-from .selectors import present_review, review_items, rule_of
+from .selectors import feedback_on, present_review, review_items, rule_of
 
 
 class ReviewForm(PreceptForm):
@@ -30,7 +30,9 @@ class ReviewForm(PreceptForm):
 class ReviewItemAdmin(PreceptModelAdmin):
     view_roles = change_roles = (Role.REVIEWER,)
     section, order, plural = "Answers", 30, "Review queue"
-    summary = "Drafts that failed a check, and answers somebody found unhelpful."
+    summary = (
+        "Drafts that failed a check, answers somebody found unhelpful, and the week's spot checks."
+    )
     empty_text = "Nothing to review. Blocked drafts and unhelpful answers appear by themselves."
     save_label = "Close this item"
     form = ReviewForm
@@ -76,6 +78,7 @@ class ReviewItemAdmin(PreceptModelAdmin):
     def render_change_form(self, request, context, add=False, change=False, form_url="", obj=None):
         if obj is not None:
             context["review"] = present_review(reviewer=request.user, item=obj)
+            context["said"] = str(feedback_on(obj.answer) or "")
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def write(self, request, form, formsets, change):
@@ -187,10 +190,10 @@ class FeedbackAdmin(PreceptModelAdmin):
     section, order, plural = "Answers", 32, "Feedback"
     summary = "What people said of their answers."
     empty_text = "No feedback yet. People give it below an answer."
-    list_display = ["created_at", "giver", "helpful", "category", "comment_start"]
-    list_filter = ["helpful", "created_at"]
+    list_display = ["created_at", "giver", "helpful", "reason", "comment_start"]
+    list_filter = ["helpful", "category", "created_at"]
     list_select_related = ["user"]
-    fields = readonly_fields = ["giver", "answer", "helpful", "category", "comment", "created_at"]
+    fields = readonly_fields = ["giver", "answer", "helpful", "reason", "comment", "created_at"]
 
     def visible_rows(self, request):
         return super().visible_rows(request).filter(answer__purpose=Purpose.LIVE)
@@ -198,6 +201,10 @@ class FeedbackAdmin(PreceptModelAdmin):
     @admin.display(description="given by", ordering="user__email")
     def giver(self, feedback: Feedback) -> str:
         return str(feedback.user)
+
+    @admin.display(description="reason", ordering="category")
+    def reason(self, feedback: Feedback) -> str:
+        return feedback.why or "–"
 
     @admin.display(description="comment")
     def comment_start(self, feedback: Feedback) -> str:

@@ -36,16 +36,16 @@ def sample_week(*, monday: date) -> int:
 
     At least one of each stratum (department of the first cited document, language) is drawn.
     """
-    share = float(current_tenant().review_sample_percent) / 100
+    percent = current_tenant().review_sample_percent
     strata: dict[tuple[str, str], list[Answer]] = defaultdict(list)
-    if share:
+    if percent:
         departments = _departments(monday)
         for answer in _answers(monday).only("id", "language", "tenant_id"):
             strata[departments.get(answer.pk, ""), answer.language].append(answer)
     drawn = 0
     for answers in strata.values():
         answers.sort(key=lambda answer: _lot(answer, monday))
-        for answer in answers[: math.ceil(share * len(answers))]:
+        for answer in answers[: math.ceil(percent * len(answers) / 100)]:
             _, is_new = ReviewItem.objects.get_or_create(
                 answer=answer,
                 kind=ReviewKind.SAMPLE,
@@ -66,10 +66,9 @@ def sample_everywhere() -> None:
     monday = last_week()
     for tenant_id in all_tenant_ids():
         with tenant_scope(tenant_id):
-            drawn = ReviewItem.objects.filter(
-                kind=ReviewKind.SAMPLE, created_at__gte=_start(monday + timedelta(days=7))
-            )
-            if not drawn.exists() and _answers(monday).exists():
+            answered = _answers(monday)
+            drawn = ReviewItem.objects.filter(kind=ReviewKind.SAMPLE, answer__in=answered)
+            if not drawn.exists() and answered.exists():
                 sample_week(monday=monday)
 
 

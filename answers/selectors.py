@@ -164,7 +164,7 @@ def _citation(row) -> CitationView:
 
 @dataclass(frozen=True, slots=True)
 class ReviewedQuote:
-    """`quote` is None where the reviewer may not read the document."""
+    """`quote` is None where the reviewer may not read that version of the document."""
 
     document: str
     quote: str | None
@@ -207,12 +207,14 @@ def present_review(*, reviewer: User, item: ReviewItem) -> ReviewView:
     permits = item.answer.permits.all()
     given = {pair for permit in permits for pair in permit.document_versions.items()}
     quoted = {quote["document"] for claim in item.draft for quote in claim["quotes"]}
-    titles = _readable_titles(reviewer, given)
+    titles, former = _readable_titles(reviewer, given)
     is_whole = {document for document, _ in given} | quoted <= set(titles)
     claims = tuple(
         ReviewedClaim(
             text=claim["text"] if is_whole else None,
-            quotes=tuple(_reviewed(titles, q["document"], q["quote"]) for q in claim["quotes"]),
+            quotes=tuple(
+                _reviewed(titles, former, q["document"], q["quote"]) for q in claim["quotes"]
+            ),
         )
         for claim in item.draft
     )
@@ -231,20 +233,25 @@ def present_released(*, reviewer: User, answer: Answer) -> ReviewView:
     readable = readable_documents(user=reviewer).filter(id__in=[c.document_id for c in cited])
     in_force = {document.id: document.current_version_id for document in readable}
     titles = {str(document.id): document.title for document in readable}
+    former = {}
     for citation in cited:
-        if in_force.get(citation.document_id) != citation.version_id:
-            titles.pop(str(citation.document_id), None)
+        document = str(citation.document_id)
+        if in_force.get(citation.document_id) != citation.version_id and document in titles:
+            former[document] = titles.pop(document)
     shown = []
     for claim in claims:
-        quotes = tuple(_cited(titles, c) for c in claim.citations.all())
+        quotes = tuple(_cited(titles, former, c) for c in claim.citations.all())
         is_readable = all(quote.quote is not None for quote in quotes)
         shown.append(ReviewedClaim(text=claim.text if is_readable else None, quotes=quotes))
     is_whole = all(claim.text is not None for claim in shown)
     return ReviewView("", tuple(shown), is_whole)
 
 
-def _readable_titles(user: User, given: set[tuple[str, str]]) -> dict[str, str]:
-    """By document; of (document, version) only where the version is the one in force."""
+_Titles = dict[str, str]
+
+
+def _readable_titles(user: User, given: set[tuple[str, str]]) -> tuple[_Titles, _Titles]:
+    """Of those given in their version in force, and of those given in another; by document."""
     found = readable_documents(user=user).filter(id__in={document for document, _ in given})
     in_force = {str(document.id): document for document in found}
     former = {
@@ -252,17 +259,20 @@ def _readable_titles(user: User, given: set[tuple[str, str]]) -> dict[str, str]:
         for document, version in given
         if document in in_force and str(in_force[document].current_version_id) != version
     }
-    return {key: document.title for key, document in in_force.items() if key not in former}
+    titles = {key: document.title for key, document in in_force.items()}
+    return titles, {key: titles.pop(key) for key in former}
 
 
-def _reviewed(titles: dict[str, str], document: str | None, quote: str) -> ReviewedQuote:
+def _reviewed(titles: _Titles, former: _Titles, document: str | None, quote: str) -> ReviewedQuote:
+    if document in former:
+        return ReviewedQuote(f"{former[document]}, in a version that is not in force", quote=None)
     if document not in titles:
         return ReviewedQuote(document="A document you may not read", quote=None)
     return ReviewedQuote(document=titles[document], quote=quote)
 
 
-def _cited(titles: dict[str, str], citation) -> ReviewedQuote:
-    shown = _reviewed(titles, str(citation.document_id), citation.quote)
+def _cited(titles: _Titles, former: _Titles, citation) -> ReviewedQuote:
+    shown = _reviewed(titles, former, str(citation.document_id), citation.quote)
     if shown.quote is None:
         return replace(shown, number=citation.number)
     source = reverse("source", args=[citation.document_id, citation.version.number])

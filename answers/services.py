@@ -228,27 +228,31 @@ def cancel_answer(*, answer: Answer) -> bool:
 def give_feedback(
     *, user: User, answer: Answer, helpful: bool, category: str = "", comment: str = ""
 ) -> Feedback:
-    """Say whether an answer helped; saying it again replaces what was said."""
+    """Say whether an answer helped; saying something else replaces it, and asks for another look."""
     if answer.state != AnswerState.FINISHED:
         raise ValidationError("The answer is still being made.")
     if answer.outcome in (Outcome.CANCELLED, Outcome.INTERRUPTED):
         raise ValidationError("This question was not answered; there is nothing to judge.")
     if answer.purged_at is not None:
         raise ValidationError("The words of this answer are no longer kept.")
+    category, comment = category[:40], comment[:2000]
+    said_before = Feedback.objects.filter(
+        answer=answer, helpful=helpful, category=category, comment=comment
+    ).exists()
     feedback, _ = Feedback.objects.update_or_create(
         answer=answer,
         defaults={
             "user": user,
             "helpful": helpful,
-            "category": category[:40],
-            "comment": comment[:2000],
+            "category": category,
+            "comment": comment,
             "source_versions": _cited_versions(answer),
             "generation_id_used": answer.generation_id_used,
             "prompt_version": answer.prompt_version,
             "model": answer.model,
         },
     )
-    if not helpful:
+    if not helpful and not said_before:
         ReviewItem.objects.update_or_create(
             answer=answer,
             kind=ReviewKind.FEEDBACK,

@@ -16,6 +16,7 @@ from tenants.views import personal_page
 from . import services
 from .answer_page import answer_page
 from .limits import RateLimited
+from .models import FeedbackCategory
 from .selectors import (
     feedback_on,
     get_own_answer,
@@ -70,6 +71,7 @@ def _form(question: str) -> dict[str, object]:
         "question": question,
         "request_id": uuid.uuid4(),
         "limit": settings.MAX_QUESTION_CHARACTERS,
+        "feedback_categories": FeedbackCategory.choices,
     }
 
 

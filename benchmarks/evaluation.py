@@ -1,10 +1,10 @@
 """What questions notice of an evaluation run in the background.
 
-    python -m benchmarks.evaluation [--cases N] [--questions N] [--json]
+    python -m benchmarks.evaluation [--cases N] [--questions N] [--pause SECONDS] [--json]
 
-Questions one after the other through the whole pipeline: first alone, then while the product's own
-worker runs `--cases` cases. The ratio is of the 95th percentiles. Somebody who asks without a pause is
-the worst that a run can meet; half of the questions are followed by a pause as long as they took.
+Questions through the whole pipeline: first alone, then while the product's own worker runs `--cases`
+cases. The ratio is of the 95th percentiles. Questions come at random, an exponential pause with the
+mean `--pause` after each answer; with 0 somebody asks without end, the worst that a run can meet.
 A tenant of its own each time, in .data-bench.
 """
 
@@ -61,7 +61,13 @@ def make_cases(rng: np.random.Generator, reader: User, count: int) -> None:
         )
 
 
-def beside_a_run(rng: np.random.Generator, reader: User) -> dict[str, object]:
+def asked(rng: np.random.Generator, reader: User, pause: float) -> float:
+    """Milliseconds to the answer, after a pause."""
+    time.sleep(rng.exponential(pause))
+    return ask(reader, rng)
+
+
+def beside_a_run(rng: np.random.Generator, reader: User, pause: float) -> dict[str, object]:
     """Questions for as long as the run goes on."""
     run = start_run()
     processes = in_the_background("qcluster", "dispatch_outbox")
@@ -71,9 +77,7 @@ def beside_a_run(rng: np.random.Generator, reader: User) -> dict[str, object]:
             time.sleep(0.2)
         began, said = time.perf_counter(), 0
         while (now := EvalRun.objects.get(pk=run.pk)).state == RunState.RUNNING:
-            times.append(ask(reader, rng))
-            if len(times) % 2:
-                time.sleep(times[-1] / 1000)
+            times.append(asked(rng, reader, pause))
             if now.done // 100 != said:
                 said = now.done // 100
                 say(f"  {now.done} of {now.total} cases")
@@ -87,6 +91,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--questions", type=int, default=100, help="asked while nothing else runs")
+    parser.add_argument("--pause", type=float, default=2.0, help="mean seconds between questions")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     # What it started in the background ends with it.
@@ -102,9 +107,9 @@ def main() -> None:
         for _ in range(10):
             ask(reader, rng)
         say("Questions while nothing else runs")
-        idle = [ask(reader, rng) for _ in range(options.questions)]
+        idle = [asked(rng, reader, options.pause) for _ in range(options.questions)]
         say(f"Questions while {options.cases} cases run")
-        loaded = beside_a_run(rng, reader)
+        loaded = beside_a_run(rng, reader, options.pause)
     times = loaded.pop("times")
     result = {
         "cases": options.cases,

@@ -62,6 +62,7 @@ class CaseDraft:
     forbidden_text: Sequence[str] = ()
     correct_answer: str = ""
     from_answer: UUID | None = None
+    source_documents: Sequence[UUID] = ()
 
 
 def require_case_writer(actor: User | None) -> None:
@@ -85,12 +86,16 @@ def create_case(
     forbidden_text: Sequence[str] = (),
     correct_answer: str = "",
     from_answer: UUID | None = None,
+    source_documents: Sequence[UUID] = (),
     state: CaseState = CaseState.DRAFT,
     actor: User | None = None,
 ) -> EvalCase:
-    """Raises ValidationError, PermissionDenied. A document that its maker may not read is none."""
+    """Raises ValidationError, PermissionDenied. A document that its maker may not read is none.
+
+    `source_documents`: whose words it may hold besides those it requires.
+    """
     require_case_writer(actor)
-    _check_documents(actor, required_documents)
+    _check_documents(actor, [*required_documents, *source_documents])
     case = EvalCase(
         key=key.strip(),
         question=question.strip(),
@@ -104,6 +109,7 @@ def create_case(
         forbidden_text=list(forbidden_text),
         correct_answer=correct_answer,
         from_answer=from_answer,
+        source_documents=[str(document) for document in source_documents],
         state=state,
         created_by=actor,
     )
@@ -196,17 +202,17 @@ def confirm_case(*, case: EvalCase, actor: User | None = None) -> bool:
 
 
 def may_see_words(*, viewer: User, case: EvalCase) -> bool:
-    """Whether what a case expects may be shown: they are words of the documents it requires.
+    """Whether what a case expects may be shown: words of the documents it requires or was made from.
 
     A case that requires no document is about what its person may not read: only who made it sees
     its words.
     """
-    required = {UUID(str(document)) for document in case.required_documents}
-    if not required:
-        words = (case.required_text, case.required_sections, case.forbidden_text)
-        return case.created_by_id == viewer.pk or not (any(words) or case.correct_answer)
-    readable = readable_documents(user=viewer).filter(id__in=required)
-    return required <= set(readable.values_list("id", flat=True))
+    words = (case.required_text, case.required_sections, case.forbidden_text, case.correct_answer)
+    if not case.required_documents and any(words) and case.created_by_id != viewer.pk:
+        return False
+    held = {UUID(str(one)) for one in (*case.required_documents, *case.source_documents)}
+    readable = readable_documents(user=viewer).filter(id__in=held)
+    return held <= set(readable.values_list("id", flat=True))
 
 
 def draft_from_answer(*, reviewer: User, answer: Answer) -> CaseDraft:
@@ -219,6 +225,7 @@ def draft_from_answer(*, reviewer: User, answer: Answer) -> CaseDraft:
     )
     seen = [cited for cited in view.citations if cited.document_id in readable]
     outcome = view.outcome if view.outcome in ("abstained", "access_denied") else "answered"
+    documents = list(dict.fromkeys(cited.document_id for cited in seen))
     return CaseDraft(
         key=f"from-{answer.created_at:%Y%m%d}-{answer.pk.hex[:6]}",
         question=answer.question,
@@ -227,9 +234,10 @@ def draft_from_answer(*, reviewer: User, answer: Answer) -> CaseDraft:
         kind="feedback",
         language=answer.language,
         required_text=list(dict.fromkeys(cited.quote for cited in seen)),
-        required_documents=list(dict.fromkeys(cited.document_id for cited in seen)),
+        required_documents=documents,
         required_sections=list(dict.fromkeys(cited.section for cited in seen if cited.section)),
         from_answer=answer.pk,
+        source_documents=documents,
     )
 
 

@@ -7,7 +7,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 
 from answers.admitted import AdmittedPassage, admitted_passages
-from answers.models import Citation, ReviewItem, ReviewState
+from answers.models import Citation, ReviewItem
 from answers.selectors import ReviewView, present_review, review_items
 from answers.services import close_review_item
 from audit.services import record_action
@@ -68,24 +68,25 @@ def judge_item(
     note: str = "",
     case: EvalCase | None = None,
 ) -> SpotCheck:
-    """Judge once, and close the item. Raises ValidationError, PermissionDenied.
+    """Judge, and close the item. Raises ValidationError, PermissionDenied.
 
     `verdicts`: {number of a citation: verdict}, of those whose quote the reviewer may read.
     """
     if Role.REVIEWER not in roles_of(reviewer):
         raise PermissionDenied("Only reviewers judge answers.")
     desk = open_desk(reviewer=reviewer, item_id=item.pk)
-    if item.state != ReviewState.OPEN:
-        raise ValidationError("Somebody else has closed this item already.")
     verdicts = dict(verdicts or {})
     if set(verdicts) - set(desk.judgeable):
         raise ValidationError("Only quotes that you may read can be judged.")
+    note = note.replace("\x00", "")[:2000]
+    # First: of two reviewers at once the second waits here, and is told.
+    close_review_item(item=item, reviewer=reviewer, note=note)
     check = SpotCheck.objects.create(
         item=item,
         answer=item.answer,
         outcome_right=outcome_right,
         cause=cause,
-        note=note.replace("\x00", "")[:2000],
+        note=note,
         case=case,
         judged_by=reviewer,
     )
@@ -98,7 +99,6 @@ def judge_item(
             version_cited=row.version.number,
             verdict=verdicts[row.number],
         )
-    close_review_item(item=item, reviewer=reviewer, note=check.note)
     record_action(
         action="review.judged",
         actor=reviewer.pk,

@@ -3,11 +3,16 @@
 from collections.abc import Mapping
 from uuid import UUID
 
+from django.db.models import Q
+
 from .models import CaseState, EvalCase, EvalCaseVersion, EvalResult, ReviewWhy
 
 
 def forget_document(document_id: UUID) -> Mapping[str, int]:
-    cases = EvalCase.objects.filter(required_documents__contains=[str(document_id)])
+    named = [str(document_id)]
+    cases = EvalCase.objects.filter(
+        Q(required_documents__contains=named) | Q(source_documents__contains=named)
+    )
     results = EvalResult.objects.filter(case__in=cases.values("id")).update(failures=[])
     versions = EvalCaseVersion.objects.filter(case__in=list(cases.values_list("id", flat=True)))
     changed = cases.update(

@@ -39,6 +39,14 @@ class Feedback(TenantOwned):
     model = models.CharField(max_length=80, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
 
+    @property
+    def why(self) -> str:
+        """Its category as people read it."""
+        return dict(FeedbackCategory.choices).get(self.category, self.category)
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, [self.why, self.comment])) or "No comment"
+
 
 class ReviewKind(models.TextChoices):
     BLOCKED_DRAFT = "blocked_draft", "Blocked draft"
@@ -52,7 +60,7 @@ class ReviewState(models.TextChoices):
 
 
 class ReviewItem(TenantOwned):
-    """A blocked draft with its one-line reason, or feedback that asks for a look."""
+    """A blocked draft with its one-line reason, feedback that asks for a look, or a spot check."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=20, choices=ReviewKind)

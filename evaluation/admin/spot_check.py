@@ -10,7 +10,6 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.views.decorators.cache import never_cache
 
-from answers.models import Feedback, FeedbackCategory
 from answers.selectors import feedback_on
 from documents.access import readable_documents
 from documents.models import Document
@@ -156,19 +155,12 @@ class SpotCheckAdmin(PreceptModelAdmin):
             "desk": desk,
             "item": desk.item,
             "answer": desk.item.answer,
-            "said": _said(feedback_on(desk.item.answer)),
+            "said": str(feedback_on(desk.item.answer) or ""),
             "form": form,
             "case_fields": [form[name] for name in _CASE_FIELDS],
             "verdict_fields": [form[f"verdict_{number}"] for number in desk.judgeable],
         }
         return TemplateResponse(request, "admin/evaluation/spotcheck/desk.html", context)
-
-
-def _said(feedback: Feedback | None) -> str:
-    if feedback is None:
-        return ""
-    reason = dict(FeedbackCategory.choices).get(feedback.category, feedback.category)
-    return ": ".join(filter(None, [reason, feedback.comment])) or "No comment"
 
 
 _CASE_FIELDS = [
@@ -194,6 +186,7 @@ def _judge(request, desk: Desk, form: JudgementForm) -> str:
             forbidden_text=_split(given["unwanted"]),
             correct_answer=given["correct_answer"],
             from_answer=desk.draft.from_answer,
+            source_documents=desk.draft.source_documents,
             actor=request.user,
         )
     judge_item(

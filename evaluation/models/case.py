@@ -67,6 +67,9 @@ class EvalCase(TenantOwned):
     version = models.PositiveIntegerField(default=1)
     # The answer it was made from, if any.
     from_answer = models.UUIDField(null=True)
+    source_documents = models.JSONField(
+        default=list, help_text="Ids of documents whose words it was filled in with."
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )

@@ -29,10 +29,12 @@ class Cause(models.TextChoices):
 
 
 class SpotCheck(TenantOwned):
-    """One reviewer's judgement of one item of the queue. Written once."""
+    """One reviewer's judgement of one item of the queue. Written once; an item that was opened again
+    has several.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    item = models.OneToOneField(ReviewItem, on_delete=models.CASCADE, related_name="spot_check")
+    item = models.ForeignKey(ReviewItem, on_delete=models.CASCADE, related_name="spot_checks")
     answer = models.ForeignKey(Answer, on_delete=models.CASCADE, related_name="spot_checks")
     outcome_right = models.BooleanField(
         help_text="Whether answering, or refusing, was right for this person."

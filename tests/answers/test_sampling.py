@@ -76,9 +76,11 @@ def test_only_that_week_s_live_answers_that_ended_are_drawn(bank, asked):
         assert sample_week(monday=MONDAY) == 0
 
 
-@pytest.mark.parametrize(("percent", "expected"), [(0, 0), (50, 5), (100, 10)])
-def test_the_share_is_the_tenant_s(bank, asked, percent, expected):
-    asked(10)
+@pytest.mark.parametrize(
+    ("percent", "answers", "expected"), [(0, 10, 0), (50, 10, 5), (100, 10, 10), (7, 100, 7)]
+)
+def test_the_share_is_the_tenant_s(bank, asked, percent, answers, expected):
+    asked(answers)
     with bank.scope():
         Tenant.objects.update(review_sample_percent=percent)
         assert sample_week(monday=MONDAY) == expected
@@ -91,6 +93,17 @@ def test_the_sweep_draws_the_last_week_once(bank, asked):
     assert once
     sample_everywhere()
     assert drawn(bank) == once
+
+
+def test_an_older_week_drawn_by_hand_does_not_stand_for_the_last_one(bank, asked):
+    last, older = timezone.now() - timedelta(days=7), timezone.now() - timedelta(days=14)
+    of_last = {row.pk for row in asked(10, at=last)}
+    asked(10, at=older)
+    with bank.scope():
+        assert sample_week(monday=week_of(timezone.localdate(older)))
+    assert not drawn(bank) & of_last
+    sample_everywhere()
+    assert drawn(bank) & of_last
 
 
 def test_a_week_begins_on_monday():
