@@ -8,7 +8,8 @@ from uuid import UUID
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from . import selectors
+from . import selectors, services
+from .models import Department, Role
 from .scope import tenant_scope
 
 
@@ -99,3 +100,17 @@ class EachTenantCommand(PreceptCommand):
             except selectors.NotFound as error:
                 missing = error
         raise missing
+
+
+def role_and_department(text: str) -> tuple[Role, Department | None]:
+    """From `ROLE` or `department_admin:DEPARTMENT`. Raises ValidationError."""
+    code, _, department = text.partition(":")
+    try:
+        role = Role(code)
+    except ValueError:
+        raise ValidationError(f"There is no role '{code}'. Roles: {', '.join(Role)}.") from None
+    if role != Role.DEPARTMENT_ADMIN:
+        return role, None
+    if not department:
+        raise ValidationError("Write department_admin:DEPARTMENT, with the department's name.")
+    return role, services.get_or_create_department(name=department)

@@ -192,7 +192,11 @@ def update_user(*, user: User, name: str, actor: User | None = None) -> User:
 def set_roles(
     *, user: User, roles: list[tuple[Role, Department | None]], actor: User | None = None
 ) -> None:
-    """Replace the person's roles by exactly these. Nobody gives up the last word on themselves."""
+    """Replace the person's roles by exactly these. Nobody gives up the last word on themselves, and
+    nobody gives themselves a role. Raises PermissionDenied for anybody but a tenant administrator.
+    """
+    if actor is not None and Role.TENANT_ADMIN not in roles_of(actor):
+        raise PermissionDenied("Only a tenant administrator gives roles.")
     keeps = Role.TENANT_ADMIN in {role for role, _ in roles}
     if actor == user and Role.TENANT_ADMIN in roles_of(user) and not keeps:
         raise ValidationError(
@@ -200,6 +204,8 @@ def set_roles(
         )
     wanted = {(role, department and department.pk): department for role, department in roles}
     held = {(row.role, row.department_id): row.pk for row in user.role_assignments.all()}
+    if actor == user and not set(wanted) <= set(held):
+        raise ValidationError("You cannot give yourself a role; ask another administrator.")
     gone = [key for what, key in held.items() if what not in wanted]
     RoleAssignment.objects.filter(pk__in=gone).delete()
     for (role, key), department in wanted.items():

@@ -9,4 +9,5 @@ urlpatterns = [
     path("accounts/logout/", views.SignOutView.as_view(), name="account_logout"),
     path("accounts/password/", views.ChangePasswordView.as_view(), name="account_change_password"),
     path("", include("tenants.identity.urls")),
+    path("", include("tenants.onboarding.urls")),
 ]

@@ -55,6 +55,7 @@ PAGES: dict[str, dict[str, Rule]] = {
     "documents_duplicatefinding": page(listed="ohfts", change="oht/fs", history="ot"),
     "documents_documentversion": page(listed="ohfts", change="oht/fs", history="ot"),
     "tenants_user": page(listed="hfts", add="ts", change="hft/s", history="t"),
+    "onboarding_invitation": page(listed="ts", add="ts", change="t/s", history="t"),
     "tenants_group": page(listed="hfts", add="ts", change="hft/s", delete="t/s", history="t"),
     "tenants_department": page(listed="ts", add="ts", change="t/s", delete="t/s", history="t"),
     "tenants_apitoken": page(listed="ts", add="ts", change="t/s", history="t"),
@@ -98,6 +99,7 @@ ACTIONS: dict[str, dict[str, str]] = {
         ("deactivate", "activate", "add_to_group", "remove_from_group"), "t/s"
     ),
     "tenants_apitoken": {"revoke": "t/s"},
+    "onboarding_invitation": dict.fromkeys(("invite_again", "withdraw"), "t/s"),
     "evaluation_evalcase": dict.fromkeys(
         ("move_to_reviewed", "move_to_active", "move_to_draft", "confirm"), "rt/s"
     ),
@@ -141,6 +143,9 @@ URLS: dict[str, dict[str, str]] = {
     "sign-in/callback/": {"GET": EVERYBODY},
     "sign-in/<uuid:provider_id>/": {"GET": "acrohfts/lv"},  # one that is not in use
     "sign-in/<uuid:provider_id>/try/": {"GET": "t/acrohfs"},
+    "invitation/<str:token>/": {"GET": "acrohfts/lv"},  # one that nobody was sent
+    "accounts/password/reset/": {"GET": EVERYBODY},
+    "accounts/password/reset/<str:uidb64>/<str:token>/": {"GET": EVERYBODY},
     "accounts/logout/": {"GET": EVERYBODY},
     "accounts/password/": {"GET": SIGNED_IN},
     "admin/": {"GET": STAFF},
@@ -151,7 +156,9 @@ URLS: dict[str, dict[str, str]] = {
     "admin/password_change/done/": {"GET": STAFF},
     "admin/autocomplete/": {"GET": ""},  # opens for a field that the page offers; see its tests
     "admin/jsi18n/": {"GET": STAFF},
-    "admin/^(?P<app_label>audit|tenants|identity|documents|answers|evaluation)/$": {"GET": STAFF},
+    "admin/^(?P<app_label>audit|tenants|identity|onboarding|documents|answers|evaluation)/$": {
+        "GET": STAFF
+    },
     "admin/(?P<url>.*)$": {"GET": f"/{STAFF}"},
     "admin/audit/auditrecord/verify/": {"POST": "ots"},
     "admin/documents/document/<path:object_id>/versions.json": {"GET": "oht/rfs"},
@@ -200,6 +207,7 @@ COMMANDS: dict[str, str] = {
     "grant": "object",
     "ingest": "tenant",
     "inventory": "tenant",
+    "invite": "tenant",
     "issue_token": "object",
     "load_demo": "all",
     "pilot": "tenant",
@@ -222,6 +230,8 @@ TASKS = {
     "answers.tasks.compare_in_shadow",
     "evaluation.tasks.ask_personas",
     "evaluation.tasks.carry_out_run",
+    "tenants.tasks.send_invitation",
+    "tenants.tasks.send_recovery",
 }
 SWEEPS = {
     "answers.abandoned.end_abandoned_everywhere",

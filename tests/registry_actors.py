@@ -9,6 +9,7 @@ from datetime import date
 from django.apps import apps
 from django.db import models
 from django.test import Client
+from django.utils import timezone
 
 from answers.canaries import end_canary, start_canary
 from answers.models import Answer, CanaryEnding
@@ -22,6 +23,7 @@ from tenants import services as people
 from tenants.identity.models import IdentityProvider, SignInPolicy
 from tenants.identity.services import name_domain, save_provider
 from tenants.models import Role, User
+from tenants.onboarding.models import Invitation
 from tests.bank import Bank
 from tests.overrides import let_pass
 
@@ -105,6 +107,7 @@ class Cast:
             )
             name_domain(domain=f"{self.bank.tenant.slug}.example")
             SignInPolicy.objects.create()
+            Invitation.objects.create(email="invited@bank.example", expires_at=timezone.now())
             spare_token, _ = people.issue_token(user=asker)
             self.ids = {"document_id": str(document.pk), "answer_id": str(view.answer.pk)}
             self.ids |= {"documents_document": str(document.pk), "tenants_group": str(group.pk)}

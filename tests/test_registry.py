@@ -49,10 +49,19 @@ RULES: dict[tuple[str, str], Rule] = {
 # Addresses written as a regular expression, and one that it matches.
 SPELLED = {
     "^v1/": "v1/secrets/42",
-    "admin/^(?P<app_label>audit|tenants|identity|documents|answers|evaluation)/$": "admin/documents/",
+    **{route: "admin/documents/" for route in URLS if route.startswith("admin/^(?P<app_label>")},
     "admin/(?P<url>.*)$": "admin/secrets/",
 }
-WORDS = {"what": "retry", "way": "off", "kind": "csv", "state": "draft", "number": "1", "page": "1"}
+WORDS = {
+    "what": "retry",
+    "way": "off",
+    "kind": "csv",
+    "state": "draft",
+    "number": "1",
+    "page": "1",
+    "token": "none",
+    "uidb64": "MQ",
+}
 
 
 class World:
@@ -270,6 +279,7 @@ def test_a_command_for_one_tenant_refuses_to_guess_which(command):
         "generations": ["list"],
         "import_cases": ["cases.json"],
         "ingest": [__file__],
+        "invite": ["a@b.example"],
         "pilot": ["audit"],
         "reindex": ["--generation", "next"],
         "set_retention": ["--reason", "because"],

@@ -235,7 +235,7 @@ def test_a_foreign_id_in_a_body_is_refused_like_an_unknown_one(banks):
 
 
 def own_commands() -> list[str]:
-    rooms = {*ROOMS, "tenants.identity"}
+    rooms = {*ROOMS, "tenants.identity", "tenants.onboarding"}
     return sorted(name for name, app in get_commands().items() if app in rooms)
 
 
@@ -261,6 +261,7 @@ COMMANDS = {
     "grant": lambda m, t: [str(t["document"].pk), "--to", "group:everyone"],
     "ingest": lambda m, t: [__file__, "--document", str(t["document"].pk)],
     "inventory": None,
+    "invite": None,
     "issue_token": lambda m, t: [t["user"].email],
     "load_demo": None,
     "pilot": None,

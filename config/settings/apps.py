@@ -6,6 +6,7 @@ INSTALLED_APPS = [
     "audit",
     "tenants",
     "tenants.identity",
+    "tenants.onboarding",
     "documents",
     "answers",
     "evaluation",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from .environment import DATA_DIR, env
+from .environment import DATA_DIR, env, positive_int
 
 DEBUG = False
 HTTPS = env.bool("PRECEPT_HTTPS", default=False)
@@ -79,7 +79,13 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = False
 ACCOUNT_PREVENT_ENUMERATION = True
-ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "20/m/ip,5/5m/key"}
+ACCOUNT_RATE_LIMITS = {
+    "login": "30/m/ip",
+    "login_failed": "20/m/ip,5/5m/key",
+    "reset_password": "20/h/ip,3/h/key",
+}
+PASSWORD_RESET_TIMEOUT = 60 * positive_int("PRECEPT_PASSWORD_LINK_MINUTES", default=60)
+INVITATION_DAYS = positive_int("PRECEPT_INVITATION_DAYS", default=7)
 # Django sees the peer's address only; behind a proxy name the header it sets.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("PRECEPT_TRUSTED_PROXIES", default=0)
 

@@ -23,6 +23,7 @@ TABLE = {
     "documents_duplicatefinding": ({"tenant_admin", "department_admin", "auditor"}, set()),
     "documents_indexgeneration": ({"tenant_admin", "auditor"}, set()),
     "tenants_user": ({"tenant_admin", "department_admin"}, {"tenant_admin"}),
+    "onboarding_invitation": ({"tenant_admin"}, {"tenant_admin"}),
     "tenants_group": ({"tenant_admin", "department_admin"}, {"tenant_admin"}),
     "tenants_department": ({"tenant_admin"}, {"tenant_admin"}),
     "tenants_apitoken": ({"tenant_admin"}, {"tenant_admin"}),

@@ -1,7 +1,12 @@
 """Create an organisation."""
 
+from django.db import transaction
+
 from tenants import services
 from tenants.commands import PreceptCommand
+from tenants.models import Role
+from tenants.onboarding import services as onboarding
+from tenants.scope import tenant_scope
 
 
 class Command(PreceptCommand):
@@ -16,9 +21,15 @@ class Command(PreceptCommand):
             "--languages", default="en,nl,fr,de", help="comma-separated (default: %(default)s)"
         )
 
-    def run(self, *, slug, name, default_language, languages, **options):
+        parser.add_argument("--invite", metavar="EMAIL", help="its first administrator, by e-mail")
+
+    def run(self, *, slug, name, default_language, languages, invite, **options):
         codes = [code.strip() for code in languages.split(",") if code.strip()]
-        tenant = services.create_tenant(
-            slug=slug, name=name, default_language=default_language, languages=codes
-        )
+        with transaction.atomic():
+            tenant = services.create_tenant(
+                slug=slug, name=name, default_language=default_language, languages=codes
+            )
+            if invite:
+                with tenant_scope(tenant.id):
+                    onboarding.invite(email=invite, role=Role.TENANT_ADMIN)
         return {"tenantId": str(tenant.id), "slug": tenant.slug}

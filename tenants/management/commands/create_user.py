@@ -2,12 +2,10 @@
 
 import sys
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from tenants import selectors, services
-from tenants.commands import PreceptCommand
-from tenants.models import Role
+from tenants.commands import PreceptCommand, role_and_department
 
 
 class Command(PreceptCommand):
@@ -27,20 +25,7 @@ class Command(PreceptCommand):
             email=email,
             name=name,
             password=sys.stdin.readline().rstrip("\n"),
-            roles=[_role(text) for text in role],
+            roles=[role_and_department(text) for text in role],
             groups=[selectors.group_by_name(name) for name in group],
         )
         return {"userId": str(user.id), "email": user.email}
-
-
-def _role(text: str):
-    code, _, department = text.partition(":")
-    try:
-        role = Role(code)
-    except ValueError:
-        raise ValidationError(f"There is no role '{code}'. Roles: {', '.join(Role)}.") from None
-    if role != Role.DEPARTMENT_ADMIN:
-        return role, None
-    if not department:
-        raise ValidationError("Write department_admin:DEPARTMENT, with the department's name.")
-    return role, services.get_or_create_department(name=department)

@@ -1,0 +1,1 @@
+"""Coming in by e-mail: invitations, and a new password for who forgot theirs."""
