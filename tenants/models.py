@@ -124,6 +124,8 @@ class User(TenantOwned, AbstractBaseUser):
     name = models.CharField(max_length=200, blank=True)
     is_active = models.BooleanField("active", default=True)
     access_revision = models.BigIntegerField(default=1, editable=False)
+    # Raised when all sessions end at once; part of what a session is checked against.
+    session_generation = models.PositiveIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     USERNAME_FIELD = "email"
@@ -142,6 +144,10 @@ class User(TenantOwned, AbstractBaseUser):
 
     def get_full_name(self) -> str:
         return self.name or self.email
+
+    def _get_session_auth_hash(self, secret=None) -> str:
+        digest = super()._get_session_auth_hash(secret)
+        return f"{digest}:{self.session_generation}" if self.session_generation else digest
 
     @property
     def is_staff(self) -> bool:

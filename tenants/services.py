@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import IntegrityError, connection, transaction
-from django.db.models import ProtectedError
+from django.db.models import F, ProtectedError
 from django.utils import timezone
 
 from audit.services import record_action
@@ -153,12 +153,17 @@ def create_user(
 
 @transaction.atomic
 def set_user_active(*, user: User, active: bool, actor: User | None = None) -> bool:
-    """Deactivating ends every session and admission of the person at once. True if it changed."""
+    """Deactivating ends every session, token and admission of the person at once, for good.
+
+    True if it changed.
+    """
     if actor == user and not active:
         raise ValidationError("You cannot deactivate yourself; ask another administrator.")
     lock_people([user.pk])
     changed = User.objects.filter(pk=user.pk).exclude(is_active=active).update(is_active=active)
     user.is_active = active
+    if changed and not active:
+        _end_sessions_and_tokens(user)
     if changed:
         record_action(
             action="user.activated" if active else "user.deactivated",
@@ -166,6 +171,13 @@ def set_user_active(*, user: User, active: bool, actor: User | None = None) -> b
             object_ids={"user": user.id},
         )
     return bool(changed)
+
+
+def _end_sessions_and_tokens(user: User) -> None:
+    """They stay ended when the account is activated again."""
+    User.objects.filter(pk=user.pk).update(session_generation=F("session_generation") + 1)
+    user.refresh_from_db(fields=["session_generation"])
+    ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
 
 
 @transaction.atomic
@@ -185,6 +197,22 @@ def update_user(*, user: User, name: str, actor: User | None = None) -> User:
     user.clean_fields(exclude=["password"])
     user.save(update_fields=["name"])
     record_action(action="user.updated", actor=actor and actor.id, object_ids={"user": user.id})
+    return user
+
+
+@transaction.atomic
+def change_email(*, user: User, email: str, actor: User | None = None) -> User:
+    """Raises ValidationError; an address taken in another tenant is refused in the same words."""
+    user.email = User.objects.normalize_email(email).strip().lower()
+    user.clean_fields(exclude=["password"])
+    try:
+        with transaction.atomic():
+            user.save(update_fields=["email"])
+    except IntegrityError:
+        raise ValidationError(f"The address {email} cannot be used here.") from None
+    record_action(
+        action="user.email_changed", actor=actor and actor.id, object_ids={"user": user.id}
+    )
     return user
 
 

@@ -10,4 +10,5 @@ urlpatterns = [
     path("accounts/password/", views.ChangePasswordView.as_view(), name="account_change_password"),
     path("", include("tenants.identity.urls")),
     path("", include("tenants.onboarding.urls")),
+    path("", include("tenants.provisioning.urls")),
 ]

@@ -63,6 +63,7 @@ PAGES: dict[str, dict[str, Rule]] = {
     "identity_identityprovider": page(listed="ts", add="ts", change="t/s", history="t"),
     "identity_emaildomain": page(listed="ts", add="ts", change="t/s", delete="t/s", history="t"),
     "identity_signinpolicy": page(listed="ts", change="t/s", history="t"),
+    "provisioning_scimtoken": page(listed="ts", add="ts", change="t/s", history="t"),
     "answers_answer": page(listed="rots", change="rot/s", history="ot"),
     "answers_reviewitem": page(listed="rs", change="r/s"),
     "answers_feedback": page(listed="rs", change="r/s"),
@@ -146,6 +147,8 @@ URLS: dict[str, dict[str, str]] = {
     "invitation/<str:token>/": {"GET": "acrohfts/lv"},  # one that nobody was sent
     "accounts/password/reset/": {"GET": EVERYBODY},
     "accounts/password/reset/<str:uidb64>/<str:token>/": {"GET": EVERYBODY},
+    "scim/v2/": {"GET": "", "POST": ""},
+    "scim/v2/<path:resource>": dict.fromkeys(("GET", "POST", "PUT", "PATCH", "DELETE"), ""),
     "accounts/logout/": {"GET": EVERYBODY},
     "accounts/password/": {"GET": SIGNED_IN},
     "admin/": {"GET": STAFF},
@@ -156,7 +159,7 @@ URLS: dict[str, dict[str, str]] = {
     "admin/password_change/done/": {"GET": STAFF},
     "admin/autocomplete/": {"GET": ""},  # opens for a field that the page offers; see its tests
     "admin/jsi18n/": {"GET": STAFF},
-    "admin/^(?P<app_label>audit|tenants|identity|onboarding|documents|answers|evaluation)/$": {
+    "admin/^(?P<app_label>audit|tenants|identity|onboarding|provisioning|documents|answers|evaluation)/$": {
         "GET": STAFF
     },
     "admin/(?P<url>.*)$": {"GET": f"/{STAFF}"},
@@ -182,6 +185,7 @@ URLS: dict[str, dict[str, str]] = {
     "admin/evaluation/evalrun/<path:object_id>/cancel/": {"POST": "rt/ohfs"},
     "admin/evaluation/evalrun/<path:object_id>/results.<str:kind>": {"GET": "rt/ohfs"},
     "admin/identity/identityprovider/<path:object_id>/switch-<str:way>/": {"POST": "t/rohfs"},
+    "admin/provisioning/scimtoken/<path:object_id>/revoke/": {"POST": "t/rohfs"},
     "admin/identity/emaildomain/<path:object_id>/prove/": {"POST": "t/rohfs"},
 }
 # Whoever can run a command is the operator. "tenant": acts in the one that --tenant names, and

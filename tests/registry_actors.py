@@ -24,6 +24,7 @@ from tenants.identity.models import IdentityProvider, SignInPolicy
 from tenants.identity.services import name_domain, save_provider
 from tenants.models import Role, User
 from tenants.onboarding.models import Invitation
+from tenants.provisioning.models import ScimToken
 from tests.bank import Bank
 from tests.overrides import let_pass
 
@@ -108,6 +109,9 @@ class Cast:
             name_domain(domain=f"{self.bank.tenant.slug}.example")
             SignInPolicy.objects.create()
             Invitation.objects.create(email="invited@bank.example", expires_at=timezone.now())
+            ScimToken.objects.create(
+                provider=provider, digest=uuid.uuid4().hex, expires_at=timezone.now()
+            )
             spare_token, _ = people.issue_token(user=asker)
             self.ids = {"document_id": str(document.pk), "answer_id": str(view.answer.pk)}
             self.ids |= {"documents_document": str(document.pk), "tenants_group": str(group.pk)}

@@ -235,7 +235,7 @@ def test_a_foreign_id_in_a_body_is_refused_like_an_unknown_one(banks):
 
 
 def own_commands() -> list[str]:
-    rooms = {*ROOMS, "tenants.identity", "tenants.onboarding"}
+    rooms = {*ROOMS, "tenants.identity", "tenants.onboarding", "tenants.provisioning"}
     return sorted(name for name, app in get_commands().items() if app in rooms)
 
 

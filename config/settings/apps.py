@@ -7,6 +7,7 @@ INSTALLED_APPS = [
     "tenants",
     "tenants.identity",
     "tenants.onboarding",
+    "tenants.provisioning",
     "documents",
     "answers",
     "evaluation",

@@ -6,11 +6,13 @@ from django.utils import timezone
 
 from audit.services import record_action
 from tenants.models import User
+from tenants.provisioning.selectors import account_of_subject, groups_told_of, looks_after
 from tenants.services import create_user
 
 from .claims import Claims
 from .mapping import apply_groups
-from .models import EmailDomain, ExternalIdentity, IdentityProvider, LinkPermission
+from .models import ExternalIdentity, IdentityProvider, LinkPermission
+from .selectors import is_proven_for
 
 _REASONS = {
     "inactive": "This account has been deactivated.",
@@ -49,41 +51,55 @@ def arrive(*, provider: IdentityProvider, claims: Claims) -> User:
     identity.last_seen_at = timezone.now()
     if claims.groups is not None:  # nothing said changes nothing
         identity.groups = sorted(claims.groups)
-        apply_groups(user=user, provider=provider, said=claims.groups)
+    pushed = groups_told_of(provider, user)  # what a directory pushes is newer than any claim
+    said = claims.groups if pushed is None else pushed
+    if said is not None:
+        apply_groups(user=user, provider=provider, said=said)
     identity.save(update_fields=["last_seen_at", "groups"])
     return user
 
 
 def _first_arrival(provider: IdentityProvider, claims: Claims) -> ExternalIdentity:
+    """Nobody's yet: the account that the directory told of under this subject, or by address."""
+    told = account_of_subject(provider, claims.subject)
+    if told and not ExternalIdentity.objects.filter(provider=provider, user=told).exists():
+        return _link(provider, claims, told, "provisioned")
     if not claims.email:
         raise NotLetIn("no_email")
     if not claims.email_verified:
         raise NotLetIn("email_unverified")
-    domain = claims.email.rpartition("@")[2]
-    if not EmailDomain.objects.filter(
-        domain=domain, proven_at__isnull=False, provider=provider
-    ).exists():
+    if not is_proven_for(provider, claims.email):
         raise NotLetIn("domain")
     known = User.objects.filter(email__iexact=claims.email).first()
     user = _linked(provider, known) if known else _made(provider, claims)
+    return _link(provider, claims, user, "existing" if known else "new")
+
+
+def _link(provider: IdentityProvider, claims: Claims, user: User, kind: str) -> ExternalIdentity:
     identity = ExternalIdentity.objects.create(provider=provider, subject=claims.subject, user=user)
     record_action(
         action="identity.linked",
         actor=user.pk,
         object_ids={"user": user.pk, "provider": provider.pk},
-        facts={"account": "existing" if known else "new"},
+        facts={"account": kind},
     )
     return identity
 
 
 def _linked(provider: IdentityProvider, user: User) -> User:
-    used = LinkPermission.objects.filter(
-        provider=provider, user=user, used_at=None, expires_at__gt=timezone.now()
-    ).update(used_at=timezone.now())
     taken = ExternalIdentity.objects.filter(provider=provider, user=user).exists()
-    if not used or taken:
+    # An account that the provider's own directory looks after is the provider's already.
+    if taken or not (looks_after(provider, user) or may_take_over(provider=provider, user=user)):
         raise NotLetIn("address_taken")
     return user
+
+
+def may_take_over(*, provider: IdentityProvider, user: User) -> bool:
+    """Whether an administrator has allowed that; the permission is used up by asking."""
+    open_permission = LinkPermission.objects.filter(
+        provider=provider, user=user, used_at=None, expires_at__gt=timezone.now()
+    )
+    return bool(open_permission.update(used_at=timezone.now()))
 
 
 def _made(provider: IdentityProvider, claims: Claims) -> User:

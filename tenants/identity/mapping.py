@@ -11,6 +11,7 @@ from django.db import transaction
 
 from audit.services import record_action
 from tenants.models import Group, GroupMembership, GroupSource, Role, RoleAssignment, User
+from tenants.provisioning.selectors import groups_told
 from tenants.services import lock_people
 
 from .claims import Claims
@@ -89,16 +90,22 @@ def apply_groups(*, user: User, provider: IdentityProvider, said: Collection[str
     return True
 
 
+def known_groups(provider: IdentityProvider) -> dict[User, Collection[str]]:
+    """Everybody whose groups the provider has told: through its directory, else at a sign-in."""
+    identities = ExternalIdentity.objects.filter(provider=provider, groups__isnull=False)
+    at_sign_in = {one.user: one.groups for one in identities.select_related("user")}
+    return at_sign_in | groups_told(provider)
+
+
 def foresee(provider: IdentityProvider, rules: Collection[GroupRule]) -> list[Difference]:
     """What these rules would change for everybody whose groups the provider has told."""
     names = dict(Group.objects.values_list("pk", "name"))
     differences = []
-    known = ExternalIdentity.objects.filter(provider=provider, groups__isnull=False)
-    for identity in known.select_related("user").order_by("user__email"):
-        wanted = given_by(rules, identity.groups)
-        memberships, roles = _provider_given(identity.user)
-        held = {row.group_id for row in _memberships(identity.user)}
-        has = {(row.role, row.department_id) for row in identity.user.role_assignments.all()}
+    for user, said in sorted(known_groups(provider).items(), key=lambda known: known[0].email):
+        wanted = given_by(rules, said)
+        memberships, roles = _provider_given(user)
+        held = {row.group_id for row in _memberships(user)}
+        has = {(row.role, row.department_id) for row in user.role_assignments.all()}
         gains = [names[group] for group in wanted.groups - held]
         gains += [Role(role).label for role, _ in wanted.roles - has]
         loses = [names[row.group_id] for row in memberships if row.group_id not in wanted.groups]
@@ -108,9 +115,7 @@ def foresee(provider: IdentityProvider, rules: Collection[GroupRule]) -> list[Di
             if (row.role, row.department_id) not in wanted.roles
         ]
         if gains or loses:
-            differences.append(
-                Difference(identity.user, tuple(sorted(gains)), tuple(sorted(loses)))
-            )
+            differences.append(Difference(user, tuple(sorted(gains)), tuple(sorted(loses))))
     return differences
 
 

@@ -7,7 +7,7 @@ from django.db import connection
 from tenants.models import Role, RoleAssignment, User
 from tenants.selectors import NotFound, roles_of
 
-from .models import ExternalIdentity, IdentityProvider, ProviderState, SignInPolicy
+from .models import EmailDomain, ExternalIdentity, IdentityProvider, ProviderState, SignInPolicy
 
 
 def _ask(function: str, key: str) -> UUID | None:
@@ -42,6 +42,14 @@ def provider_to_try(*, caller: User, provider_id: UUID) -> IdentityProvider:
         if provider is not None:
             return provider
     raise NotFound("There is no such sign-in.")
+
+
+def is_proven_for(provider: IdentityProvider, email: str) -> bool:
+    """Whether the address is of a domain that the tenant has proven and sends to this provider."""
+    domain = email.rpartition("@")[2].lower()
+    return EmailDomain.objects.filter(
+        domain=domain, proven_at__isnull=False, provider=provider
+    ).exists()
 
 
 def policy() -> SignInPolicy:

@@ -14,10 +14,9 @@ from tenants.selectors import roles_of
 
 from . import selectors
 from .domains import check_domain_name, proof_is_published
-from .mapping import apply_groups
+from .mapping import apply_groups, known_groups
 from .models import (
     EmailDomain,
-    ExternalIdentity,
     GroupRule,
     IdentityProvider,
     LinkPermission,
@@ -119,11 +118,10 @@ def set_rules(
                 f"The rule for “{rule.value}” is there already, or gives not exactly one group or role "
                 "(a department for department administrators)."
             ) from None
-    changed = 0
-    for identity in ExternalIdentity.objects.filter(
-        provider=provider, groups__isnull=False
-    ).select_related("user"):
-        changed += apply_groups(user=identity.user, provider=provider, said=identity.groups)
+    changed = sum(
+        apply_groups(user=user, provider=provider, said=said)
+        for user, said in known_groups(provider).items()
+    )
     record_action(
         action="identity.rules_set",
         actor=actor and actor.pk,

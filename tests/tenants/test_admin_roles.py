@@ -31,6 +31,7 @@ TABLE = {
     "identity_identityprovider": ({"tenant_admin"}, {"tenant_admin"}),
     "identity_emaildomain": ({"tenant_admin"}, {"tenant_admin"}),
     "identity_signinpolicy": ({"tenant_admin"}, set()),
+    "provisioning_scimtoken": ({"tenant_admin"}, {"tenant_admin"}),
     "answers_answer": ({"tenant_admin", "reviewer", "auditor"}, set()),
     "answers_reviewitem": ({"reviewer"}, set()),
     "answers_feedback": ({"reviewer"}, set()),

@@ -11,7 +11,16 @@ from tenants.models import Group, User
 from tenants.scope import ScopeConflict, ScopeRequired, tenant_scope
 from tenants.selectors import tenant_of_email, tenant_of_user
 
-ROOMS = {"audit", "tenants", "identity", "onboarding", "documents", "answers", "evaluation"}
+ROOMS = {
+    "audit",
+    "tenants",
+    "identity",
+    "onboarding",
+    "provisioning",
+    "documents",
+    "answers",
+    "evaluation",
+}
 
 
 def tenant_models():
