@@ -17,13 +17,14 @@ from . import authority, limits, services
 from .canaries import Drawn, draw
 from .configurations import generator_of, serving_configuration
 from .excerpts import excerpts
+from .gaps import missing_words
 from .generation import Generator, GeneratorUnavailable
 from .generation.calls import NoLongerWanted, while_wanted
 from .grounding import GroundedAnswer, GroundingFailed, check
 from .models import Answer, AnswerConfiguration, Outcome, PermitStep, Reason
 from .progress import Finished, Stage, Status
 from .question_language import detect_question_language
-from .refusals import refusal
+from .refusals import NO_EVIDENCE, refusal
 from .reranking import RankingSettings, question_terms, rerank
 from .shadowing import compare_later
 
@@ -175,7 +176,7 @@ class _Run:
                 all_or_nothing=True,
             )
         if not context.evidence:
-            self.end(*refusal(answer))
+            self.refuse(found)
             return
         try:
             with (
@@ -197,7 +198,7 @@ class _Run:
 
         yield from self.reach(Stage.VERIFYING)
         if not draft.claims:
-            self.end(*refusal(answer))
+            self.refuse(found)
             return
         try:
             with self.timed("verify"):
@@ -229,6 +230,19 @@ class _Run:
         if released is None:
             raise Cancelled
         self.released = authority.consume(permit=released.permit, caller=self.answer.user_id)
+
+    def refuse(self, found: SearchResult) -> None:
+        ending = refusal(self.answer)
+        if ending == NO_EVIDENCE:
+            self.fields["signals"] |= {
+                "missing_words": missing_words(
+                    user=self.answer.user,
+                    question=self.answer.question,
+                    language=self.answer.language,
+                    generation=found.generation,
+                )
+            }
+        self.end(*ending)
 
     def block(self, draft, evidence, failure: GroundingFailed) -> None:
         """A draft that fails any check is seen by reviewers only, and the asker gets a refusal."""

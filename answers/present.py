@@ -4,6 +4,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from .gaps import name_gap
 from .models import Outcome, Reason
 from .selectors import REFUSAL, AnswerView, CitationView
 
@@ -37,7 +38,12 @@ def message_for(view: AnswerView) -> str:
     """The sentence for a person; empty for a plain answer."""
     if view.outcome == Outcome.UNAVAILABLE:
         return UNAVAILABLE.get(view.reason, UNAVAILABLE[Reason.INTERNAL])
-    return MESSAGES.get(view.outcome, "")
+    message = MESSAGES.get(view.outcome, "")
+    if view.outcome == Outcome.ABSTAINED:
+        answer = view.answer
+        gap = name_gap(answer.question, answer.signals.get("missing_words", []))
+        message = " ".join(filter(None, [message, gap]))
+    return message
 
 
 def answer_object(view: AnswerView) -> dict[str, object]:

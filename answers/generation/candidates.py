@@ -14,10 +14,6 @@ from answers.terms import QuestionTerms, strengths
 from documents.ingestion import exceptions
 from documents.ingestion.headings import is_heading
 
-# A clause number, list mark or bullet that opens a sentence and says nothing.
-MARK = re.compile(
-    r"\A(?:[•▪◦●○■□‣–—*-]|\d{1,2}(?:\.\d{1,2}){1,3}\.?|\(?[a-z]\)|\d{1,2}[.)])\s+(?=[^\W\d_])"
-)
 _ENDED = re.compile(r"[.!?:;…][\"'”’»)\]\u00b9\u00b2\u00b3\u2070-\u2079]*$")
 # Titles and footers repeat on every page and answer nothing.
 _RUNNING_LINE = re.compile(
@@ -28,12 +24,13 @@ _CODE = re.compile(r"(?<!\w)[^\W\d_]+[-/]?\d[\w/-]*|(?<!\w)\d+[^\W\d_][\w/-]*\d"
 _FOOTNOTE = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079]+|\*+|\(\d\)")
 _NUMBER = re.compile(r"\d[\d.,]*")
 _MOST_HEADER_ROWS = 4
+_MOST_FOLLOWERS = 3
 _LABEL = re.compile(r"[^\W\d_][\w ]{0,30}\s?: ")
 
 
 def unmarked(text: str) -> str:
     """Without the mark that opens it. A line without an end may be a table row: "2.5 Days"."""
-    return MARK.sub("", text) if _ENDED.search(text) else text
+    return exceptions.MARK.sub("", text) if _ENDED.search(text) else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +188,7 @@ def _same_block(
         return False
     first, second = sorted((one, other))
     between = chunk.text[listed[first].end : listed[second].start]
-    return "\n\n" not in between and not MARK.match(listed[second].text)
+    return "\n\n" not in between and not exceptions.MARK.match(listed[second].text)
 
 
 def _header(
@@ -259,7 +256,7 @@ def _is_row(at: int, listed: list[Quotable], chunk: Evidence) -> bool:
     sentence = listed[at]
     return not (
         _ENDED.search(sentence.text)
-        or MARK.match(sentence.text)
+        or exceptions.MARK.match(sentence.text)
         or _LABEL.match(sentence.text)
         or _RUNNING_LINE.search(sentence.text)
     )
@@ -268,16 +265,32 @@ def _is_row(at: int, listed: list[Quotable], chunk: Evidence) -> bool:
 def _follower(
     at: int, listed: list[Quotable], heads: frozenset[int], chunk: Evidence
 ) -> Quotable | None:
-    """The next sentence, when it takes back, limits or continues what this one says."""
-    following = at + 1
-    if following >= len(listed) or following in heads or not listed[following].may_be_quoted:
+    """What comes next, when it takes back, limits or continues what this one says."""
+    first = last = at + 1
+    if first >= len(listed) or first in heads or not listed[first].may_be_quoted:
         return None
-    sentence = listed[following]
+    sentence = listed[first]
+    if _same_block(first, at, listed, heads, chunk):
+        said = unmarked(sentence.text)
+        limits = exceptions.takes_back(said) or exceptions.INSIDE.search(said)
+        if not limits and not exceptions.LEANS_BACK.match(sentence.text):
+            return None
+        while _goes_on_limiting(last, listed, heads, chunk) and last < at + _MOST_FOLLOWERS:
+            last += 1
+        return _joined(sentence, listed[last], chunk) if last > first else sentence
     opens = exceptions.OPENS.match(unmarked(sentence.text))
-    if _same_block(following, at, listed, heads, chunk):
-        limits = opens or exceptions.INSIDE.search(sentence.text)
-        return sentence if limits or exceptions.LEANS_BACK.match(sentence.text) else None
-    return sentence if opens and not _is_row(following, listed, chunk) else None
+    return sentence if opens and not _is_row(first, listed, chunk) else None
+
+
+def _goes_on_limiting(
+    at: int, listed: list[Quotable], heads: frozenset[int], chunk: Evidence
+) -> bool:
+    following = at + 1
+    return (
+        following < len(listed)
+        and _same_block(following, at, listed, heads, chunk)
+        and exceptions.takes_back(listed[following].text)
+    )
 
 
 def _lead(

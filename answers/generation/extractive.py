@@ -33,7 +33,7 @@ from answers.terms import QuestionTerms, question_terms
 from documents.embedding import Embedder, EmbedderUnavailable
 from documents.ingestion.identifiers import identifier_terms
 
-NAME = "extractive-2"
+NAME = "extractive-3"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,7 +12,11 @@ from answers.generation.base import Draft, DraftClaim, DraftQuote
 from answers.grounding.facts import Quoted, discrepancy
 from answers.grounding.form import foreign_form, unsupported
 from answers.grounding.quotes import Span, covers_enough, occurrences, tidied
+from documents.ingestion.exceptions import MARK, takes_back
 from documents.ingestion.sentences import sentences
+
+# A row of a table or a heading is followed by the next one, not limited by it.
+_ENDED = re.compile(r"[.!?;:][\"'”’»)\]]*$")
 
 
 class GroundingRule(StrEnum):
@@ -77,16 +82,22 @@ def check(
     by_number = {chunk.number: chunk for chunk in evidence}
     if len(by_number) != len(evidence):
         raise ValueError("two pieces of evidence have the same number")
+    said = _spans_quoted(draft, by_number)
     return GroundedAnswer(
         tuple(
-            _grounded(claim, ordinal=ordinal, by_number=by_number, language=language)
+            _grounded(claim, ordinal=ordinal, by_number=by_number, said=said, language=language)
             for ordinal, claim in enumerate(draft.claims, 1)
         )
     )
 
 
 def _grounded(
-    claim: DraftClaim, *, ordinal: int, by_number: Mapping[int, Evidence], language: str | None
+    claim: DraftClaim,
+    *,
+    ordinal: int,
+    by_number: Mapping[int, Evidence],
+    said: Mapping[int, Sequence[Span]],
+    language: str | None,
 ) -> GroundedClaim:
     def fail(rule: GroundingRule, reason: str) -> GroundingFailed:
         return GroundingFailed(ordinal=ordinal, rule=rule, reason=reason)
@@ -116,6 +127,7 @@ def _grounded(
         quoted.append(Quoted(citations[-1].quote, chunk.language))
         labels.extend((chunk.title, chunk.reference))
         context.extend(_whole_sentences(span, chunk.text))
+        context.extend(_what_limits(span, chunk.text, said[quote.source]))
         spoken.append((" ".join([chunk.title, chunk.section, *context]), chunk.language))
     if reason := foreign_form(text, [" ".join(one.text.split()) for one in quoted]):
         raise fail(GroundingRule.FORM, reason)
@@ -161,3 +173,33 @@ def _whole_sentences(span: Span, text: str) -> list[str]:
         if sentence.start < span.end and span.start < sentence.end
     ]
     return touched or [text[span.start : span.end]]
+
+
+def _spans_quoted(draft: Draft, by_number: Mapping[int, Evidence]) -> dict[int, list[Span]]:
+    """What the whole draft quotes, by source."""
+    found: dict[int, list[Span]] = {number: [] for number in by_number}
+    for quote in (quote for claim in draft.claims for quote in claim.quotes):
+        if chunk := by_number.get(quote.source):
+            found[quote.source] += occurrences(quote.quote, chunk.text)
+    return found
+
+
+def _what_limits(span: Span, text: str, said: Sequence[Span]) -> list[str]:
+    """The sentence after the quoted ones, in their paragraph, when it takes back what they say.
+
+    Not where the draft quotes it as well: then it is kept where that is said.
+    """
+    split = sentences(text)
+    after = next((at for at, one in enumerate(split) if one.start >= span.end), None)
+    if not after:
+        return []
+    last, following = split[after - 1], split[after]
+    if any(one.start < following.end and following.start < one.end for one in said):
+        return []
+    goes_on = "\n\n" not in text[last.end : following.start]
+    return [following.text] if goes_on and _is_limited(last.text, following.text) else []
+
+
+def _is_limited(sentence: str, following: str) -> bool:
+    is_item = MARK.match(following) is not None
+    return _ENDED.search(sentence) is not None and not is_item and takes_back(following)

@@ -46,6 +46,7 @@ _RULE_OF_TURN = {
     Turn.NEGATION: FactRule.NEGATION,
     Turn.CONDITION: FactRule.CONDITION,
     Turn.LIMIT: FactRule.CONDITION,
+    Turn.MODALITY: FactRule.CONDITION,
 }
 
 

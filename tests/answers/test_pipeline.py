@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from answers.generation import (
     Draft,
@@ -17,14 +19,16 @@ from audit.models import AuditRecord
 from tenants.models import Role
 
 LEAVE = "Annual leave allowance is 25 days. Unused days lapse at the end of March."
+# Of an answer of the bundled generator, sign of life and audit included.
+MOST_QUERIES = 80
 VAULT = "The vault access code is 7391. Only custodians may open the vault."
 
 
 class Recording:
     """The extractive generator, with every byte it received kept."""
 
-    name = "extractive-2"
-    processor = "extractive-2"
+    name = "extractive-3"
+    processor = "extractive-3"
 
     def __init__(self):
         self.received: list[str] = []
@@ -236,3 +240,20 @@ def test_an_attempt_whose_process_died_is_ended_by_the_sweep_and_recorded(bank, 
     with bank.scope():
         assert Answer.objects.get(pk=started.answer.pk).outcome == Outcome.INTERRUPTED
         assert AuditRecord.objects.filter(action="answer.attempted").count() == 1
+
+
+def test_an_answer_takes_a_bounded_number_of_queries(bank):
+    """However many passages there are; more would be one for each."""
+    reader = bank.person("reader")
+    counts = []
+    for number in range(24):
+        text = f"Branch {number} keeps its visitors' book for {number + 2} years in the archive."
+        bank.document(f"Visitors of branch {number}", text, readers=[reader])
+        if number in (2, 23):
+            bank.ask(reader, "How long does a branch keep its visitors' book?")  # what loads once
+            with CaptureQueriesContext(connection) as captured:
+                view = bank.ask(reader, "How long does branch 2 keep its visitors' book?")
+            assert view.outcome == Outcome.ANSWERED
+            counts.append(len(captured))
+    assert counts[1] <= counts[0] + 2
+    assert max(counts) <= MOST_QUERIES
