@@ -8,6 +8,7 @@ from django.contrib.auth.hashers import make_password
 from rest_framework import authentication, exceptions, permissions
 
 from . import selectors, services
+from .factors.selectors import has_factor
 from .identity.selectors import is_break_glass, may_use_password
 from .identity.services import record_refusal, record_sign_in
 from .models import ApiToken, TokenUse, User
@@ -35,8 +36,8 @@ class EmailBackend(ModelBackend):
             if not may_use_password(user):
                 record_refusal(code="passwords_off", how="password", user=user)
                 return None
-            how = "break_glass" if is_break_glass(user) else "password"
-            record_sign_in(user=user, how=how)
+            if not has_factor(user):  # else its use is what completes the sign-in
+                record_sign_in(user=user, how="break_glass" if is_break_glass(user) else "password")
         request.enter_tenant(tenant_id)
         return user
 
@@ -48,11 +49,25 @@ class EmailBackend(ModelBackend):
             return User.objects.filter(pk=user_id, is_active=True).first()
 
 
+class ProviderBackend(EmailBackend):
+    """Marks sessions of people whom a provider has vouched for; lets nobody in by itself."""
+
+    def authenticate(self, request, **kwargs):
+        return None
+
+
 class AccountAdapter(DefaultAccountAdapter):
     """Accounts are made by administrators and identity providers, not by visitors."""
 
     def is_open_for_signup(self, request) -> bool:
         return False
+
+    def reauthenticate(self, user: User, password: str) -> bool:
+        """A signed-in person confirms who they are, which is no sign-in; tries are limited by the page."""
+        right = user.check_password(password)
+        if not right:
+            record_refusal(code="password", how="confirmation", user=user)
+        return right
 
     def set_password(self, user: User, password: str) -> None:
         """One's own, from the account page: recorded like one that an administrator sets."""

@@ -9,6 +9,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonR
 from . import selectors
 from .scope import tell_database, tenant_scope
 
+LOGIN_SESSION_KEY = "account_login"  # allauth's, between the two steps of a sign-in
+_SECOND_STEP = "/accounts/second-factor/show/"
+
 
 class TenantMiddleware:
     """The tenant comes from the account in the session or the token, never from the request's text."""
@@ -21,13 +24,24 @@ class TenantMiddleware:
         with ExitStack() as stack:
             # Sign-in and bearer tokens learn the tenant later and enter it here, for this request only.
             request.enter_tenant = lambda tenant_id: stack.enter_context(tenant_scope(tenant_id))
-            tenant_id = selectors.tenant_of_user(request.session.get(SESSION_KEY))
+            tenant_id = selectors.tenant_of_user(_person(request))
             if tenant_id is not None:
                 request.enter_tenant(tenant_id)
             response = self.get_response(request)
         # What one person may read is kept by nobody on the way, unless a view knows better.
         response.setdefault("Cache-Control", "private, no-store")
         return response
+
+
+def _person(request: HttpRequest) -> str | None:
+    """Who is signed in, or is showing a second factor. Leaving that page gives the sign-in up."""
+    user_id = request.session.get(SESSION_KEY)
+    if user_id is None and LOGIN_SESSION_KEY in request.session:
+        if request.path_info == _SECOND_STEP:
+            return (request.session[LOGIN_SESSION_KEY] or {}).get("user_pk")
+        if request.path_info.startswith("/accounts/"):
+            del request.session[LOGIN_SESSION_KEY]
+    return user_id
 
 
 class PlainTextMiddleware:

@@ -11,4 +11,5 @@ urlpatterns = [
     path("", include("tenants.identity.urls")),
     path("", include("tenants.onboarding.urls")),
     path("", include("tenants.provisioning.urls")),
+    path("", include("tenants.factors.urls")),
 ]

@@ -64,6 +64,7 @@ PAGES: dict[str, dict[str, Rule]] = {
     "identity_emaildomain": page(listed="ts", add="ts", change="t/s", delete="t/s", history="t"),
     "identity_signinpolicy": page(listed="ts", change="t/s", history="t"),
     "provisioning_scimtoken": page(listed="ts", add="ts", change="t/s", history="t"),
+    "factors_factorpolicy": page(listed="ts", change="t/s", history="t"),
     "answers_answer": page(listed="rots", change="rot/s", history="ot"),
     "answers_reviewitem": page(listed="rs", change="r/s"),
     "answers_feedback": page(listed="rs", change="r/s"),
@@ -97,7 +98,7 @@ ACTIONS: dict[str, dict[str, str]] = {
     "documents_document": _ON_DOCUMENTS,
     "documents_inventoryentry": _ON_DOCUMENTS,
     "tenants_user": dict.fromkeys(
-        ("deactivate", "activate", "add_to_group", "remove_from_group"), "t/s"
+        ("deactivate", "activate", "add_to_group", "remove_from_group", "reset_factors"), "t/s"
     ),
     "tenants_apitoken": {"revoke": "t/s"},
     "onboarding_invitation": dict.fromkeys(("invite_again", "withdraw"), "t/s"),
@@ -151,6 +152,15 @@ URLS: dict[str, dict[str, str]] = {
     "scim/v2/<path:resource>": dict.fromkeys(("GET", "POST", "PUT", "PATCH", "DELETE"), ""),
     "accounts/logout/": {"GET": EVERYBODY},
     "accounts/password/": {"GET": SIGNED_IN},
+    "accounts/second-factor/": {"GET": SIGNED_IN},
+    "accounts/second-factor/show/": {"GET": SIGNED_IN},
+    "accounts/second-factor/confirm/": {"GET": SIGNED_IN},
+    "accounts/second-factor/app/": {"GET": SIGNED_IN},  # asks for the password first
+    "accounts/second-factor/app/remove/": {"GET": "/acrohfts"},  # nobody has one
+    "accounts/second-factor/passkey/": {"GET": SIGNED_IN},
+    "accounts/second-factor/passkeys/<int:pk>/remove/": {"GET": SIGNED_IN},
+    "accounts/second-factor/codes/": {"GET": "/acrohfts"},
+    "accounts/second-factor/codes/renew/": {"GET": SIGNED_IN},
     "admin/": {"GET": STAFF},
     "admin/roles/": {"GET": STAFF},
     "admin/login/": {"GET": SIGNED_IN},
@@ -159,9 +169,8 @@ URLS: dict[str, dict[str, str]] = {
     "admin/password_change/done/": {"GET": STAFF},
     "admin/autocomplete/": {"GET": ""},  # opens for a field that the page offers; see its tests
     "admin/jsi18n/": {"GET": STAFF},
-    "admin/^(?P<app_label>audit|tenants|identity|onboarding|provisioning|documents|answers|evaluation)/$": {
-        "GET": STAFF
-    },
+    "admin/^(?P<app_label>audit|tenants|identity|onboarding|provisioning|factors|documents|answers"
+    "|evaluation)/$": {"GET": STAFF},
     "admin/(?P<url>.*)$": {"GET": f"/{STAFF}"},
     "admin/audit/auditrecord/verify/": {"POST": "ots"},
     "admin/documents/document/<path:object_id>/versions.json": {"GET": "oht/rfs"},
@@ -218,6 +227,7 @@ COMMANDS: dict[str, str] = {
     "purge": "tenant",
     "reindex": "tenant",
     "remove_from_group": "object",
+    "reset_factors": "object",
     "reseal_secrets": "all",
     "revoke": "object",
     "run_evaluation": "tenant",

@@ -20,6 +20,7 @@ from evaluation.cases import create_case
 from evaluation.models import EvalRun, Goal, PersonaDiff, SpotCheck, WeeklyReport
 from evaluation.reports.weekly import _numbers as weekly_numbers
 from tenants import services as people
+from tenants.factors.models import FactorPolicy
 from tenants.identity.models import IdentityProvider, SignInPolicy
 from tenants.identity.services import name_domain, save_provider
 from tenants.models import Role, User
@@ -108,6 +109,7 @@ class Cast:
             )
             name_domain(domain=f"{self.bank.tenant.slug}.example")
             SignInPolicy.objects.create()
+            FactorPolicy.objects.create()
             Invitation.objects.create(email="invited@bank.example", expires_at=timezone.now())
             ScimToken.objects.create(
                 provider=provider, digest=uuid.uuid4().hex, expires_at=timezone.now()

@@ -59,6 +59,7 @@ WORDS = {
     "state": "draft",
     "number": "1",
     "page": "1",
+    "pk": "1",
     "token": "none",
     "uidb64": "MQ",
     "resource": "Users",

@@ -8,6 +8,7 @@ INSTALLED_APPS = [
     "tenants.identity",
     "tenants.onboarding",
     "tenants.provisioning",
+    "tenants.factors",
     "documents",
     "answers",
     "evaluation",
@@ -20,6 +21,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "csp",
     "django_q",
     "rest_framework",
@@ -40,6 +42,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "tenants.factors.middleware.SecondFactorMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"

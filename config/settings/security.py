@@ -60,7 +60,10 @@ LOOPBACK_PROVIDERS = env.bool("PRECEPT_LOOPBACK_PROVIDERS", default=False)
 DNS_SERVER = env.str("PRECEPT_DNS_SERVER", default="")
 
 AUTH_USER_MODEL = "tenants.User"
-AUTHENTICATION_BACKENDS = ["tenants.authentication.EmailBackend"]
+AUTHENTICATION_BACKENDS = [
+    "tenants.authentication.EmailBackend",
+    "tenants.authentication.ProviderBackend",
+]
 AUTH_PASSWORD_VALIDATORS = [
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
@@ -84,6 +87,12 @@ ACCOUNT_RATE_LIMITS = {
     "login_failed": "20/m/ip,5/5m/key",
     "reset_password": "20/h/ip,3/h/key",
 }
+ACCOUNT_REAUTHENTICATION_METHODS = ["password"]
+MFA_ADAPTER = "tenants.factors.adapter.FactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_TOTP_TOLERANCE = 1  # a telephone's clock may be half a minute off
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # addresses are an administrator's or a provider's word
 PASSWORD_RESET_TIMEOUT = 60 * positive_int("PRECEPT_PASSWORD_LINK_MINUTES", default=60)
 INVITATION_DAYS = positive_int("PRECEPT_INVITATION_DAYS", default=7)
 # Django sees the peer's address only; behind a proxy name the header it sets.

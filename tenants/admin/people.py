@@ -11,6 +11,7 @@ from django.db.models import Count, Q
 from .. import services
 from ..admin_base import PreceptForm, PreceptInline, PreceptModelAdmin, added_and_removed, holds
 from ..admin_bulk import bulk_action
+from ..factors.services import reset_factors
 from ..models import Department, Group, GroupMembership, Role, RoleAssignment, User
 
 ASSIGNABLE = [(role.value, role.label) for role in Role if role != Role.EMPLOYEE]
@@ -171,6 +172,16 @@ class UserAdmin(PreceptModelAdmin):
             ),
             changed="Removed from “{group}”",
             unchanged="Was not in “{group}”",
+        ),
+        bulk_action(
+            name="reset_factors",
+            label="Reset second factors…",
+            button="Reset",
+            explanation="Be sure that it is the person who asks: until they set up another one, the "
+            "password alone lets them in.",
+            apply=lambda request, user, _: reset_factors(user=user, actor=request.user),
+            changed="Second factors taken away",
+            unchanged="Had no second factor",
         ),
     ]
 

@@ -25,7 +25,7 @@ from .secrets import SecretUnreadable
 _SESSION_KEY = "precept_sign_in"
 _MINUTES = 10
 _MOST_TABS = 5
-BACKEND = "tenants.authentication.EmailBackend"  # loads the account at each request
+BACKEND = "tenants.authentication.ProviderBackend"  # the session is not a local account's
 
 
 @never_cache

@@ -15,11 +15,12 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from tenants.identity.services import record_sign_in
-from tenants.identity.views import BACKEND
 from tenants.models import User
 from tenants.selectors import NotFound, current_tenant, tenant_of_user
 
 from . import recovery, selectors, services
+
+BACKEND = "tenants.authentication.EmailBackend"
 
 
 class AcceptForm(forms.Form):

@@ -30,6 +30,7 @@ TABLE = {
     "tenants_tenant": ({"tenant_admin"}, set()),
     "identity_identityprovider": ({"tenant_admin"}, {"tenant_admin"}),
     "identity_emaildomain": ({"tenant_admin"}, {"tenant_admin"}),
+    "factors_factorpolicy": ({"tenant_admin"}, set()),
     "identity_signinpolicy": ({"tenant_admin"}, set()),
     "provisioning_scimtoken": ({"tenant_admin"}, {"tenant_admin"}),
     "answers_answer": ({"tenant_admin", "reviewer", "auditor"}, set()),

@@ -17,6 +17,7 @@ ROOMS = {
     "identity",
     "onboarding",
     "provisioning",
+    "factors",
     "documents",
     "answers",
     "evaluation",
