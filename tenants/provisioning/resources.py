@@ -6,19 +6,21 @@ is dropped on arrival and not announced among the schemas.
 
 from typing import Annotated, Any
 
+from pydantic import Field
 from scim2_models import (
     URN,
     AuthenticationScheme,
     Bulk,
+    CaseExact,
     ChangePassword,
     ComplexAttribute,
     Email,
     ETag,
     Filter,
-    Group,
-    GroupMember,
     Meta,
+    Mutability,
     Patch,
+    Reference,
     Required,
     Resource,
     ScimPolicy,
@@ -64,6 +66,29 @@ class User(Resource[Any]):
     """Whether the account may be used."""
 
 
+class Member(ComplexAttribute):
+    value: Annotated[str | None, Mutability.immutable, CaseExact.true] = None
+    """The id of a User; groups within groups are not kept."""
+
+    ref: Annotated[Reference[User] | None, Mutability.immutable] = Field(
+        None, serialization_alias="$ref", validation_alias="$ref"
+    )
+    """The URI of the User."""
+
+    type: Annotated[str | None, Mutability.immutable] = Field(None, examples=["User"])
+    """Always User."""
+
+
+class Group(Resource[Any]):
+    __schema__ = URN("urn:ietf:params:scim:schemas:core:2.0:Group")
+
+    display_name: Annotated[str | None, Uniqueness.server, Required.true] = None
+    """What the provider's rules know the Group by, besides its externalId."""
+
+    members: list[Member] | None = None
+    """Users of the Group."""
+
+
 # Okta and Entra depart from the specification in these ways; see docs/provisioning.md.
 POLICY = ScimPolicy(
     unknown=ScimPolicy.Unknown.ignore,
@@ -104,12 +129,7 @@ def user_of(account: ProvisionedAccount) -> User:
 
 def group_of(group: ProvisionedGroup) -> Group:
     members = [
-        GroupMember(
-            value=str(member.user_id),
-            ref=f"Users/{member.user_id}",
-            type="User",
-            display=str(member.user),
-        )
+        Member(value=str(member.user_id), ref=f"Users/{member.user_id}", type="User")
         for member in group.members.all()
         if member.removed_at is None
     ]
@@ -132,13 +152,13 @@ def _meta(kind: str, row: ProvisionedAccount | ProvisionedGroup, version: str) -
 
 
 def person_of(user: User) -> Person:
-    """What a resource says of its person. A user is active unless it says otherwise."""
+    """What a resource says of its person."""
     said = user.model_dump()
     return Person(
         user_name=(user.user_name or "").strip(),
         email=_email_of(user),
         name=_name_of(user),
-        active=user.active is not False,
+        active=user.active,
         external_id=user.external_id or "",
         attributes={key: said[key] for key in _KEPT if said.get(key)},
     )

@@ -31,12 +31,15 @@ class Taken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What a directory says of somebody. `email` is empty where it gave no address."""
+    """What a directory says of somebody.
+
+    `email` is empty where it gave no address, `active` None where it did not say.
+    """
 
     user_name: str
     email: str
     name: str
-    active: bool = True
+    active: bool | None = None
     external_id: str = ""
     attributes: dict[str, object] = field(default_factory=dict)
 
@@ -106,9 +109,8 @@ def create_account(*, token: ScimToken, person: Person) -> ProvisionedAccount:
     former = _former(provider, person)
     account = former or _account_for(provider, person)
     account.removed_at = None
-    _write(account, person)
+    _write(account, person, returning=former is not None)
     _record("account_added", token, user=account.user_id)
-    _apply([account])
     return account
 
 
@@ -193,7 +195,7 @@ def _address_taken() -> Taken:
     return Taken("An account with this address cannot be provisioned here.")
 
 
-def _write(account: ProvisionedAccount, person: Person) -> None:
+def _write(account: ProvisionedAccount, person: Person, *, returning: bool = False) -> None:
     user = account.user
     if person.email and person.email.lower() != user.email.lower():
         _require_address(account.provider, person.email)
@@ -209,8 +211,9 @@ def _write(account: ProvisionedAccount, person: Person) -> None:
         account.revision += 1
     account.clean_fields(exclude=["tenant"])
     account.save()
-    if person.active != user.is_active:
-        _tell_active(account, person.active)
+    wanted = person.active if person.active is not None or not returning else True
+    if wanted is not None and wanted != user.is_active:
+        _tell_active(account, wanted)
 
 
 def _tell_active(account: ProvisionedAccount, active: bool) -> None:
@@ -290,13 +293,12 @@ def _members(provider: IdentityProvider, ids: Collection[str]) -> list[Provision
 
 
 def _apply(accounts: Iterable[ProvisionedAccount]) -> None:
-    """What the provider's rules make of everybody's groups now."""
+    """What the provider's rules make of their groups now, also when the last group has gone."""
     accounts = list(accounts)
     people.lock_people([account.user_id for account in accounts])
     for account in accounts:
-        said = selectors.groups_told_of(account.provider, account.user)
-        if said is not None:
-            apply_groups(user=account.user, provider=account.provider, said=said)
+        said = selectors.groups_told_of(account.provider, account.user) or ()
+        apply_groups(user=account.user, provider=account.provider, said=said)
 
 
 def _record(what: str, token: ScimToken, **objects) -> None:

@@ -7,7 +7,6 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from scim2_models import (
-    Group,
     InvalidValueException,
     NotFoundException,
     PreconditionFailedException,
@@ -24,7 +23,7 @@ from tenants.selectors import NotFound
 
 from . import selectors, services
 from .models import ProvisionedAccount, ProvisionedGroup, ScimToken
-from .resources import group_of, members_of, person_of, user_of
+from .resources import Group, group_of, members_of, person_of, user_of
 
 # What directories look for, by column; the rest is looked for among all.
 _COLUMNS = {

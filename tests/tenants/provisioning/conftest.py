@@ -94,7 +94,7 @@ class Directory:
 
     def audit(self) -> list[str]:
         with self.bank.scope():
-            return list(AuditRecord.objects.order_by("pk").values_list("action", flat=True))
+            return list(AuditRecord.objects.order_by("seq").values_list("action", flat=True))
 
 
 def connect(bank: Bank, provider: IdentityProvider | None = None) -> Directory:
