@@ -145,6 +145,8 @@ URLS: dict[str, dict[str, str]] = {
     "sign-in/callback/": {"GET": EVERYBODY},
     "sign-in/<uuid:provider_id>/": {"GET": "acrohfts/lv"},  # one that is not in use
     "sign-in/<uuid:provider_id>/try/": {"GET": "t/acrohfs"},
+    "sign-in/<uuid:provider_id>/metadata/": {"GET": EVERYBODY},  # the same for any key
+    "sign-in/<uuid:provider_id>/answer/": {"POST": EVERYBODY},  # sent once more by a page of ours
     "invitation/<str:token>/": {"GET": "acrohfts/lv"},  # one that nobody was sent
     "accounts/password/reset/": {"GET": EVERYBODY},
     "accounts/password/reset/<str:uidb64>/<str:token>/": {"GET": EVERYBODY},

@@ -23,7 +23,7 @@ from tenants.models import Group, Role, RoleAssignment, User
 from . import services
 from .domains import record_to_publish
 from .mapping import Difference, foresee
-from .models import EmailDomain, GroupRule, IdentityProvider, SignInPolicy
+from .models import EmailDomain, GroupRule, IdentityProvider, Protocol, SignInPolicy
 from .selectors import policy
 
 _CONFIRMED = "foreseen"
@@ -47,10 +47,23 @@ class ProviderForm(PreceptForm):
         help_text="Stored encrypted and never shown again. Empty keeps the one that is stored.",
     )
 
+    metadata_address = forms.CharField(
+        label="Address of the metadata",
+        required=False,
+        max_length=500,
+        help_text="Fetched once, when you save. Enter it again to fetch it again, or leave it empty "
+        "and enter the metadata below.",
+    )
+
     class Meta:
         help_texts = {
+            "protocol": "Cannot be changed later.",
+            "issuer": "Its address, to which /.well-known/openid-configuration belongs.",
             "scopes": "Separated by spaces. Some providers tell groups only when asked for them here.",
-            "groups_claim": "The claim that carries groups, such as groups or roles.",
+            "groups_claim": "The claim or attribute that carries groups, such as groups or roles.",
+            "saml_metadata": "The provider's EntityDescriptor, as XML.",
+            "email_attribute": "The full name of the attribute that carries the e-mail address.",
+            "name_attribute": "The full name of the attribute that carries the person's name.",
         }
 
 
@@ -76,25 +89,49 @@ class IdentityProviderAdmin(PreceptModelAdmin):
     empty_text = "No provider yet: people sign in with a password."
     stays_on_page = True
     form = ProviderForm
-    list_display = ["name", "issuer", "state", "tried_at"]
+    list_display = ["name", "protocol", "issuer", "state", "tried_at"]
     inlines = [RuleInline]
     change_form_template = "admin/identity/identityprovider/change_form.html"
 
-    def get_fields(self, request, obj=None):
-        fields = ["name", "issuer", "client_id", "new_secret", "scopes", "groups_claim"]
-        shown = ["callback_address"] if obj is None else ["callback_address", "state", "tried_at"]
-        self._callback = request.build_absolute_uri(reverse("sign_in_callback"))
-        return [*fields, "creates_accounts", *shown]
+    def get_fieldsets(self, request, obj=None):
+        """For a new one both protocols, then the one that was chosen."""
+        self._here = request.build_absolute_uri
+        oidc = ["issuer", "client_id", "new_secret", "scopes", "callback_address"]
+        saml = ["metadata_address", "saml_metadata", "email_attribute", "name_attribute"]
+        saml += ["confirms_addresses"]
+        if obj is not None:
+            saml = ["issuer", *saml, "our_metadata", "answer_address"]
+        parts = {Protocol.OIDC: oidc, Protocol.SAML: saml}
+        return [
+            (None, {"fields": ["name", "protocol", "groups_claim", "creates_accounts"]}),
+            *(
+                (protocol.label, {"fields": fields})
+                for protocol, fields in parts.items()
+                if obj is None or obj.protocol == protocol
+            ),
+            *([(None, {"fields": ["state", "tried_at"]})] if obj else []),
+        ]
 
     def get_readonly_fields(self, request, obj=None):
-        return ["callback_address", "state", "tried_at"]
+        shown = ["callback_address", "our_metadata", "answer_address", "state", "tried_at"]
+        if obj is None:
+            return shown
+        return [*shown, "protocol", *(["issuer"] if obj.protocol == Protocol.SAML else [])]
 
     def get_inlines(self, request, obj):
         return self.inlines if obj else []  # rules need a provider to be of
 
     @admin.display(description="redirect URI to register there")
     def callback_address(self, provider: IdentityProvider) -> str:
-        return self._callback
+        return self._here(reverse("sign_in_callback"))
+
+    @admin.display(description="our metadata, and our entity ID")
+    def our_metadata(self, provider: IdentityProvider) -> str:
+        return self._here(reverse("sign_in_saml_metadata", args=[provider.pk]))
+
+    @admin.display(description="address for answers (ACS)")
+    def answer_address(self, provider: IdentityProvider) -> str:
+        return self._here(reverse("sign_in_saml_answer", args=[provider.pk]))
 
     def get_urls(self):
         view = self.admin_site.admin_view(self.switch_view)
@@ -154,7 +191,12 @@ class IdentityProviderAdmin(PreceptModelAdmin):
     def write(self, request, form, formsets, change):
         done, secret = [], form.cleaned_data["new_secret"]
         if not change or form.changed_data:
-            services.save_provider(provider=form.instance, client_secret=secret, actor=request.user)
+            services.save_provider(
+                provider=form.instance,
+                client_secret=secret,
+                metadata_address=form.cleaned_data["metadata_address"].strip(),
+                actor=request.user,
+            )
             done.append(f"“{form.instance}” was saved. Try it before you switch it on.")
         for formset in formsets:
             rows, removed = added_and_removed(formset)

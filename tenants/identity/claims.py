@@ -1,6 +1,10 @@
 """What an identity provider has said about who is at the door."""
 
-from dataclasses import dataclass
+import time
+from dataclasses import asdict, dataclass, field
+
+LEEWAY_SECONDS = 60  # how far a provider's clock may be off
+NOT_BELIEVED = "The answer of your organisation's sign-in could not be verified. Try again."
 
 
 class ProviderFailed(Exception):
@@ -24,3 +28,21 @@ class Claims:
     email_verified: bool = False
     name: str = ""
     groups: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What a browser's session remembers between leaving for a provider and coming back.
+
+    `nonce` has to come back inside what the provider signs: OpenID's nonce, SAML's request ID.
+    """
+
+    provider: str
+    nonce: str
+    verifier: str = ""
+    next: str = ""
+    is_trial: bool = False
+    began: float = field(default_factory=time.time)
+
+    def to_session(self) -> dict[str, object]:
+        return asdict(self)

@@ -16,19 +16,33 @@ class ProviderState(models.TextChoices):
     OFF = "off", "Switched off"
 
 
+class Protocol(models.TextChoices):
+    OIDC = "oidc", "OpenID Connect"
+    SAML = "saml", "SAML 2.0"
+
+
 class IdentityProvider(TenantOwned):
-    """One registration of Precept at an OpenID provider. Several tenants may share an issuer."""
+    """One registration of Precept at a provider. Several tenants may share an issuer."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=120, help_text="What people know it as.")
-    issuer = models.URLField(
-        max_length=300, help_text="Its address, to which /.well-known/openid-configuration belongs."
-    )
-    client_id = models.CharField("client ID", max_length=255)
+    protocol = models.CharField(max_length=8, choices=Protocol, default=Protocol.OIDC)
+    # What it calls itself: an address, or for SAML whatever its metadata says.
+    issuer = models.CharField(max_length=300, blank=True)
+    client_id = models.CharField("client ID", max_length=255, blank=True)
     # Encrypted; see tenants.identity.secrets. Empty for a public client.
     client_secret = models.TextField(blank=True, editable=False)
     scopes = models.CharField(max_length=300, default="openid email profile")
     groups_claim = models.CharField(max_length=120, default="groups", blank=True)
+    # SAML only: how it describes itself, and what it calls what OpenID has fixed names for.
+    saml_metadata = models.TextField("metadata", blank=True)
+    email_attribute = models.CharField(max_length=200, default="email", blank=True)
+    name_attribute = models.CharField(max_length=200, default="name", blank=True)
+    confirms_addresses = models.BooleanField(
+        "its addresses are confirmed",
+        default=False,
+        help_text="A first sign-in needs that. Only where nobody can choose their own address.",
+    )
     creates_accounts = models.BooleanField(
         "makes accounts",
         default=False,
@@ -47,6 +61,15 @@ class IdentityProvider(TenantOwned):
             models.CheckConstraint(
                 name="provider_tried_before_use",
                 condition=~models.Q(state=ProviderState.ON) | models.Q(tried_at__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="provider_has_what_its_protocol_needs",
+                condition=~models.Q(issuer="")
+                & (
+                    models.Q(protocol=Protocol.OIDC, saml_metadata="") & ~models.Q(client_id="")
+                    | models.Q(protocol=Protocol.SAML, client_id="", client_secret="")
+                    & ~models.Q(saml_metadata="")
+                ),
             ),
         ]
 
@@ -76,6 +99,20 @@ class ExternalIdentity(TenantOwned):
 
     def __str__(self) -> str:
         return f"{self.user} at {self.provider}"
+
+
+class UsedAssertion(TenantOwned):
+    """A SAML assertion that somebody has come with: it is believed once. Kept until it has expired."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    provider = models.ForeignKey(IdentityProvider, on_delete=models.CASCADE, related_name="+")
+    digest = models.CharField(max_length=64)  # SHA-256 of its ID, which may be of any length
+    expires_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["provider", "digest"], name="assertion_used_once")
+        ]
 
 
 class LinkPermission(TenantOwned):

@@ -7,39 +7,20 @@ nonce, and that the user-info endpoint speaks of the same subject.
 
 import hashlib
 import secrets
-import time
 from base64 import urlsafe_b64encode
-from dataclasses import asdict, dataclass
 from urllib.parse import urlencode
 
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from .claims import Claims, ProviderFailed
+from .claims import LEEWAY_SECONDS, NOT_BELIEVED, Claims, Pending, ProviderFailed
 from .models import IdentityProvider
 from .outbound import get_json, post_form
 from .secrets import unseal
 
-LEEWAY_SECONDS = 60
 # Nothing symmetric, and never "none": the client secret is no signature key.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
-_NOT_BELIEVED = "The answer of your organisation's sign-in could not be verified. Try again."
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """What a browser's session remembers between leaving for the provider and coming back."""
-
-    provider: str
-    nonce: str
-    verifier: str
-    next: str = ""
-    is_trial: bool = False
-    began: float = 0.0
-
-    def to_session(self) -> dict[str, object]:
-        return asdict(self)
 
 
 def begin(
@@ -47,16 +28,13 @@ def begin(
 ) -> tuple[str, str, Pending]:
     """(the provider's address to go to, state, what to remember). Raises ProviderFailed."""
     metadata = discover(provider.issuer)
-    state, pending = (
-        secrets.token_urlsafe(32),
-        Pending(
-            provider=str(provider.pk),
-            nonce=secrets.token_urlsafe(32),
-            verifier=secrets.token_urlsafe(64),
-            next=next_page,
-            is_trial=is_trial,
-            began=time.time(),
-        ),
+    state = secrets.token_urlsafe(32)
+    pending = Pending(
+        provider=str(provider.pk),
+        nonce=secrets.token_urlsafe(32),
+        verifier=secrets.token_urlsafe(64),
+        next=next_page,
+        is_trial=is_trial,
     )
     challenge = hashlib.sha256(pending.verifier.encode()).digest()
     query = {
@@ -82,7 +60,7 @@ def finish(
     `issuer` is the `iss` parameter of the answer, or empty.
     """
     if issuer and issuer != provider.issuer:
-        raise ProviderFailed("issuer", _NOT_BELIEVED)
+        raise ProviderFailed("issuer", NOT_BELIEVED)
     metadata = discover(provider.issuer)
     answer = _exchange(provider, metadata, pending, code, redirect_uri)
     token = verify(
@@ -120,14 +98,14 @@ def verify(provider: IdentityProvider, id_token: str, *, keys: dict, nonce: str)
             nonce={"essential": True, "value": nonce},
         ).validate(token.claims)
     except (JoseError, ValueError, KeyError, TypeError) as error:
-        raise ProviderFailed(f"token_{_kind(error)}", _NOT_BELIEVED) from None
+        raise ProviderFailed(f"token_{_kind(error)}", NOT_BELIEVED) from None
     claims = token.claims
     audience, party = claims["aud"], claims.get("azp")
     several = isinstance(audience, list) and len(audience) > 1
     if (several or party is not None) and party != provider.client_id:
-        raise ProviderFailed("token_party", _NOT_BELIEVED)
+        raise ProviderFailed("token_party", NOT_BELIEVED)
     if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= 255:
-        raise ProviderFailed("token_subject", _NOT_BELIEVED)
+        raise ProviderFailed("token_subject", NOT_BELIEVED)
     return claims
 
 
@@ -163,7 +141,7 @@ def _userinfo(provider: IdentityProvider, metadata: dict, token: dict, answer: d
         return {}
     said = get_json(_address(metadata, "userinfo_endpoint"), token=str(access))
     if said.get("sub") != token["sub"]:
-        raise ProviderFailed("userinfo_subject", _NOT_BELIEVED)
+        raise ProviderFailed("userinfo_subject", NOT_BELIEVED)
     return said
 
 

@@ -45,7 +45,23 @@ def post_form(url: str, data: dict[str, str], *, auth: tuple[str, str] | None = 
     return _json("POST", url, data=data, auth=auth)
 
 
+def get_bytes(url: str) -> bytes:
+    """Raises ProviderFailed."""
+    return _ask("GET", url)
+
+
 def _json(method: str, url: str, **options) -> dict:
+    body, host = _ask(method, url, **options), urlsplit(url).hostname
+    try:
+        said = httpx.Response(200, content=body).json()
+    except ValueError:
+        raise ProviderFailed("not_json", f"{host} did not answer in JSON.") from None
+    if not isinstance(said, dict):
+        raise ProviderFailed("not_json", f"{host} did not answer with an object.")
+    return said
+
+
+def _ask(method: str, url: str, **options) -> bytes:
     check_address(url)
     host = urlsplit(url).hostname
     try:
@@ -58,13 +74,8 @@ def _json(method: str, url: str, **options) -> dict:
                 body += part
                 if len(body) > _MOST_BYTES:
                     raise ProviderFailed("too_much", f"{host} answered with too much.")
-        if response.status_code != 200:
-            raise ProviderFailed("status", f"{host} answered with status {response.status_code}.")
-        said = httpx.Response(200, content=body).json()
     except (httpx.HTTPError, httpx.InvalidURL):
         raise ProviderFailed("unreachable", f"{host} did not answer.") from None
-    except ValueError:
-        raise ProviderFailed("not_json", f"{host} did not answer in JSON.") from None
-    if not isinstance(said, dict):
-        raise ProviderFailed("not_json", f"{host} did not answer with an object.")
-    return said
+    if response.status_code != 200:
+        raise ProviderFailed("status", f"{host} answered with status {response.status_code}.")
+    return body

@@ -1,10 +1,12 @@
 """Every write about identity providers, their rules and domains, and how people may sign in."""
 
+import hashlib
 import secrets
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.validators import URLValidator
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -13,6 +15,7 @@ from tenants.models import Role, User
 from tenants.selectors import roles_of
 
 from . import selectors
+from .claims import ProviderFailed
 from .domains import check_domain_name, proof_is_published
 from .mapping import apply_groups, known_groups
 from .models import (
@@ -20,9 +23,13 @@ from .models import (
     GroupRule,
     IdentityProvider,
     LinkPermission,
+    Protocol,
     ProviderState,
     SignInPolicy,
+    UsedAssertion,
 )
+from .outbound import get_bytes
+from .saml_metadata import read_metadata
 from .secrets import reseal, seal
 
 LINK_LIFETIME = timedelta(days=14)
@@ -39,16 +46,20 @@ def save_provider(
     *,
     provider: IdentityProvider,
     client_secret: str = "",
+    metadata_address: str = "",
     actor: User | None = None,
 ) -> IdentityProvider:
     """Add a provider or change one. An empty secret keeps the one that is stored.
 
-    What is changed has to be tried again before it is used. Raises ValidationError, PermissionDenied.
+    A SAML provider's metadata is `saml_metadata`, or is fetched from `metadata_address` now; its
+    issuer is what the metadata says. What is changed has to be tried again before it is used. Raises
+    ValidationError, PermissionDenied.
     """
     _require_administrator(actor)
-    provider.issuer = provider.issuer.strip()
-    if client_secret:
-        provider.client_secret = seal(client_secret)
+    if provider.protocol == Protocol.SAML:
+        _describe_by_metadata(provider, metadata_address, client_secret)
+    else:
+        _describe_by_issuer(provider, metadata_address, client_secret)
     new = provider._state.adding
     if not new:
         provider.state, provider.tried_at = ProviderState.DRAFT, None
@@ -59,10 +70,36 @@ def save_provider(
     except IntegrityError:
         raise ValidationError(
             "This client of this issuer is registered here already, or people sign in through it "
-            "and its issuer must stay as it is. Add another provider instead."
+            "and its issuer and protocol must stay as they are. Add another provider instead."
         ) from None
     _record("identity.provider_added" if new else "identity.provider_changed", provider, actor)
     return provider
+
+
+def _describe_by_issuer(provider: IdentityProvider, metadata_address: str, secret: str) -> None:
+    provider.issuer = provider.issuer.strip()
+    if provider.saml_metadata or metadata_address:
+        raise ValidationError("Metadata belongs to SAML 2.0. Leave it empty for OpenID Connect.")
+    if not provider.client_id:
+        raise ValidationError("OpenID Connect needs the client ID that the provider has given.")
+    URLValidator(schemes=["http", "https"], message="Enter the issuer's address.")(provider.issuer)
+    if secret:
+        provider.client_secret = seal(secret)
+
+
+def _describe_by_metadata(provider: IdentityProvider, address: str, secret: str) -> None:
+    if provider.client_id or secret:
+        raise ValidationError("A client ID and secret belong to OpenID Connect, not to SAML 2.0.")
+    try:
+        if address:
+            provider.saml_metadata = get_bytes(address).decode()
+        if not provider.saml_metadata.strip():
+            raise ValidationError("SAML 2.0 needs the provider's metadata, or the address of it.")
+        provider.issuer = read_metadata(provider.saml_metadata).entity_id
+    except UnicodeDecodeError:
+        raise ValidationError("The metadata is not UTF-8 text.") from None
+    except ProviderFailed as failure:
+        raise ValidationError(str(failure)) from None
 
 
 @transaction.atomic
@@ -264,6 +301,17 @@ def reseal_secrets() -> int:
             provider.save(update_fields=["client_secret"])
         count += 1
     return count
+
+
+@transaction.atomic
+def use_up_assertion(*, provider: IdentityProvider, identifier: str, expires_at: datetime) -> bool:
+    """False if it was used before. It is remembered until `expires_at`, when nobody takes it any more."""
+    UsedAssertion.objects.filter(provider=provider, expires_at__lt=timezone.now()).delete()
+    digest = hashlib.sha256(identifier.encode()).hexdigest()
+    _, new = UsedAssertion.objects.get_or_create(
+        provider=provider, digest=digest, defaults={"expires_at": expires_at}
+    )
+    return new
 
 
 def record_sign_in(*, user: User, how: str, provider: IdentityProvider | None = None) -> None:

@@ -1,0 +1,382 @@
+"""Signing in through a SAML provider: who is let in, and everything that is not believed."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import xmlsec
+from django.test import Client
+from lxml import etree
+
+from tenants.identity import services as identity
+from tenants.identity.models import ExternalIdentity, UsedAssertion
+from tests.fakes.saml_provider import NAMES, at, tag
+
+from .conftest import register_saml
+
+
+def arrived(response) -> bool:
+    return response.status_code == 302 and response.url == "/"
+
+
+def refused(saml_sign_in, response, code: str) -> bool:
+    """Nobody came in, the page says so, and the record says why."""
+    assert response.status_code == 403
+    assert "could not be verified" in response.content.decode()
+    assert saml_sign_in.user() is None
+    assert saml_sign_in.user("victim") is None
+    assert saml_sign_in.audit("sign_in.refused") == [{"how": "saml", "code": code}]
+    return True
+
+
+# --- Who comes in -------------------------------------------------------------------------------
+
+
+def test_a_first_sign_in_makes_an_account_and_the_next_one_finds_it(saml_sign_in):
+    client = Client()
+    assert arrived(saml_sign_in.sign_in(client))
+    assert saml_sign_in.bank.tenant.name in client.get("/").content.decode()
+    assert arrived(saml_sign_in.sign_in())
+    with saml_sign_in.bank.scope():
+        assert ExternalIdentity.objects.get().user.name == "Emma Claes"
+    assert saml_sign_in.audit("sign_in.succeeded") == [{"how": "saml"}, {"how": "saml"}]
+
+
+def test_a_person_is_found_by_subject_whatever_address_the_provider_says(saml_sign_in):
+    saml_sign_in.sign_in()
+    other = saml_sign_in.bank.person("victim")
+    assert arrived(saml_sign_in.sign_in(email=other.email))
+    with saml_sign_in.bank.scope():
+        assert ExternalIdentity.objects.get().user.email == f"subject-1@{saml_sign_in.domain}"
+
+
+@pytest.mark.parametrize(
+    ("person", "code"),
+    [
+        ({"email": None}, "no_email"),
+        ({"email": ["one@a.example", "two@a.example"]}, "no_email"),
+        ({"email": "emma@elsewhere.example"}, "domain"),
+    ],
+)
+def test_a_first_sign_in_needs_an_address_of_a_proven_domain(saml_sign_in, person, code):
+    assert saml_sign_in.sign_in(**person).status_code == 403
+    assert saml_sign_in.audit("sign_in.refused") == [{"how": "saml", "code": code}]
+    assert saml_sign_in.user() is None
+
+
+def test_addresses_count_as_confirmed_only_where_the_administrator_has_said_so(saml_sign_in):
+    with saml_sign_in.bank.scope():
+        saml_sign_in.provider.confirms_addresses = False
+        saml_sign_in.provider.save()
+    assert saml_sign_in.sign_in().status_code == 403
+    assert saml_sign_in.audit("sign_in.refused") == [{"how": "saml", "code": "email_unverified"}]
+
+
+def test_after_signing_in_one_is_where_one_wanted_to_be(saml_sign_in):
+    client = Client()
+    saml_sign_in.saml.person = saml_sign_in.claims()
+    form = saml_sign_in.leave(client, f"/sign-in/{saml_sign_in.provider.pk}/?next=/documents/")
+    assert client.post(*form).url == "/documents/"
+
+
+def test_a_form_from_the_providers_page_comes_without_our_cookies_and_is_sent_once_more(
+    saml_sign_in,
+):
+    client = Client()
+    saml_sign_in.saml.person = saml_sign_in.claims()
+    address, form = saml_sign_in.leave(client)
+    page = Client().post(address, form)
+    assert page.status_code == 200
+    assert form["SAMLResponse"] in page.content.decode()
+    assert not page.cookies, "A new session would take the place of the one that left."
+    assert arrived(client.post(address, form | {"again": "1"}))
+
+
+# --- What is not believed -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"audience": "https://somebody.example/"}, "assertion_audience"),
+        ({"audience": None}, "assertion_audience"),
+        ({"issuer": "urn:example:another"}, "assertion_issuer"),
+        ({"recipient": "https://somebody.example/"}, "assertion_recipient"),
+        ({"recipient": None}, "assertion_recipient"),
+        ({"request": "_of-an-earlier-sign-in"}, "assertion_request"),
+        ({"request": None}, "assertion_request"),
+        ({"not_before": at(hours=1)}, "assertion_not_yet"),
+        ({"not_on_or_after": at(minutes=-2)}, "assertion_expired"),
+        ({"confirmed_until": at(minutes=-2)}, "assertion_expired"),
+        ({"confirmed_until": None}, "assertion_expired"),
+        ({"confirmed_until": "tomorrow"}, "assertion_time"),
+        ({"method": "urn:oasis:names:tc:SAML:2.0:cm:sender-vouches"}, "assertion_subject"),
+        (
+            {"format": "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"},
+            "assertion_subject_transient",
+        ),
+    ],
+)
+def test_an_assertion_that_is_not_ours_now_is_refused_and_recorded(saml_sign_in, changes, code):
+    saml_sign_in.saml.assertion_changes = changes
+    assert refused(saml_sign_in, saml_sign_in.sign_in(), code)
+
+
+def test_an_assertion_about_nobody_is_refused(saml_sign_in):
+    assert refused(saml_sign_in, saml_sign_in.sign_in(sub=""), "assertion_subject")
+
+
+def test_a_clock_that_is_some_seconds_off_is_forgiven(saml_sign_in):
+    saml_sign_in.saml.assertion_changes = {
+        "not_before": at(seconds=40),
+        "not_on_or_after": at(seconds=-20),
+        "confirmed_until": at(seconds=-20),
+    }
+    assert arrived(saml_sign_in.sign_in())
+
+
+def test_an_assertion_that_another_key_signed_is_refused(saml_sign_in):
+    saml_sign_in.saml.wrong_key = True
+    assert refused(saml_sign_in, saml_sign_in.sign_in(), "signature")
+
+
+@pytest.mark.parametrize("signs", ["", "response"])
+def test_an_assertion_without_a_signature_of_its_own_is_refused(saml_sign_in, signs):
+    saml_sign_in.saml.signs = signs
+    assert refused(saml_sign_in, saml_sign_in.sign_in(), "unsigned")
+
+
+def test_words_changed_after_signing_are_noticed(saml_sign_in):
+    def change(response):
+        response.find(".//saml:NameID", NAMES).text = "victim"
+
+    saml_sign_in.saml.after_signing = change
+    assert refused(saml_sign_in, saml_sign_in.sign_in(), "signature")
+
+
+@pytest.mark.parametrize(
+    "weak",
+    [
+        {"signature_method": xmlsec.Transform.RSA_SHA1},
+        {"digest_method": xmlsec.Transform.SHA1},
+    ],
+)
+def test_sha_1_is_refused(saml_sign_in, weak):
+    for name, value in weak.items():
+        setattr(saml_sign_in.saml, name, value)
+    assert refused(saml_sign_in, saml_sign_in.sign_in(), "signature_algorithm")
+
+
+def test_an_assertion_is_believed_once_even_with_the_session_that_asked_for_it(saml_sign_in):
+    client = Client()
+    saml_sign_in.saml.person = saml_sign_in.claims()
+    form = saml_sign_in.leave(client)
+    asked = dict(client.session["precept_sign_in"])
+    assert arrived(client.post(*form))
+    copied = Client()
+    session = copied.session
+    session["precept_sign_in"] = asked
+    session.save()
+    assert copied.post(*form).status_code == 403
+    assert saml_sign_in.audit("sign_in.refused") == [{"how": "saml", "code": "assertion_replayed"}]
+
+
+def test_used_assertions_are_forgotten_when_they_would_be_refused_anyway(saml_sign_in):
+    saml_sign_in.sign_in()
+    with saml_sign_in.bank.scope():
+        UsedAssertion.objects.update(expires_at=at(minutes=-1))
+        saml_sign_in.sign_in()
+        assert UsedAssertion.objects.count() == 1
+
+
+def test_an_answer_that_this_browser_did_not_ask_for_is_refused_and_recorded(saml_sign_in):
+    saml_sign_in.saml.person = saml_sign_in.claims()
+    address, form = saml_sign_in.leave(Client())  # somebody else left
+    answer = Client().post(address, form | {"again": "1"})
+    assert answer.status_code == 400
+    assert "was not begun here" in answer.content.decode()
+    assert saml_sign_in.audit("sign_in.refused") == [{"how": "saml", "code": "unasked"}]
+    assert saml_sign_in.user() is None
+
+
+def test_an_answer_to_another_request_of_the_same_browser_is_refused(saml_sign_in):
+    client = Client()
+    saml_sign_in.saml.person = saml_sign_in.claims()
+    address, first = saml_sign_in.leave(client)
+    _, second = saml_sign_in.leave(client)
+    mixed = {"SAMLResponse": first["SAMLResponse"], "RelayState": second["RelayState"]}
+    assert refused(saml_sign_in, client.post(address, mixed), "assertion_request")
+
+
+def test_another_tenants_provider_vouches_for_nobody_here(saml_sign_in, other_bank, saml):
+    """The same provider serves both; what it says to the one is not for the other."""
+    elsewhere = register_saml(other_bank, saml)
+    client = Client()
+    saml.person = elsewhere.claims()
+    _, foreign = elsewhere.leave(client)
+    address, ours = saml_sign_in.leave(client)
+    # Their answer at our address, with their request and with ours.
+    assert client.post(address, foreign).status_code == 400
+    assert elsewhere.audit("sign_in.refused") == [{"how": "saml", "code": "unasked"}]
+    mixed = {"SAMLResponse": foreign["SAMLResponse"], "RelayState": ours["RelayState"]}
+    assert refused(saml_sign_in, client.post(address, mixed), "assertion_audience")
+
+
+def test_a_subject_of_another_tenant_at_the_same_provider_is_another_person(
+    saml_sign_in, other_bank, saml
+):
+    elsewhere = register_saml(other_bank, saml)
+    saml_sign_in.sign_in(sub="one")
+    answer = elsewhere.sign_in(sub="one", email=f"one@{saml_sign_in.domain}")
+    assert answer.status_code == 403
+    assert elsewhere.audit("sign_in.refused") == [{"how": "saml", "code": "domain"}]
+
+
+def test_a_declined_sign_in_says_so(saml_sign_in):
+    saml_sign_in.saml.status = "urn:oasis:names:tc:SAML:2.0:status:Responder"
+    answer = saml_sign_in.sign_in()
+    assert answer.status_code == 403
+    assert "was not completed" in answer.content.decode()
+
+
+def test_a_provider_switched_off_meanwhile_lets_nobody_in(saml_sign_in):
+    client = Client()
+    saml_sign_in.saml.person = saml_sign_in.claims()
+    form = saml_sign_in.leave(client)
+    with saml_sign_in.bank.scope():
+        identity.switch_provider(provider=saml_sign_in.provider, on=False, actor=saml_sign_in.admin)
+    assert client.post(*form).status_code == 403
+
+
+# --- Crafted XML --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("document", "code"),
+    [
+        (b"not XML at all", "malformed"),
+        (b"<other/>", "malformed"),
+        (b'<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><r>&x;</r>', "document_type"),
+        (b'<!DOCTYPE r SYSTEM "http://127.0.0.1:1/evil.dtd"><r/>', "document_type"),
+        # Declares what counts as an ID, and with it what a signature is about.
+        (b"<!DOCTYPE r [<!ATTLIST r other ID #IMPLIED>]><r other='_1'/>", "document_type"),
+        (b"<!DOCTYPE r [" + b"<!ENTITY a 'aaaa'>" + b"]><r>&a;</r>", "document_type"),
+    ],
+)
+def test_document_types_and_what_is_no_answer_are_refused(saml_sign_in, document, code):
+    saml_sign_in.saml.raw_response = document
+    assert refused(saml_sign_in, saml_sign_in.sign_in(), code)
+
+
+def _forged(signed: etree._Element) -> etree._Element:
+    """The assertion with somebody else's name, a new ID, and no signature."""
+    forged = copy.deepcopy(signed)
+    forged.remove(forged.find(tag("ds:Signature")))
+    forged.set("ID", "_forged")
+    forged.find(".//saml:NameID", NAMES).text = "victim"
+    return forged
+
+
+def _before(response, signed):
+    response.insert(response.index(signed), _forged(signed))
+
+
+def _behind(response, signed):
+    response.append(_forged(signed))
+
+
+def _around(response, signed):
+    """The forged one in its place, with the signed one inside."""
+    forged = _forged(signed)
+    response.replace(signed, forged)
+    forged.append(signed)
+
+
+def _around_in_signature(response, signed):
+    """The forged one carries the signature, whose object is the signed one."""
+    forged = _forged(signed)
+    response.replace(signed, forged)
+    signature = signed.find(tag("ds:Signature"))
+    forged.insert(1, signature)
+    etree.SubElement(signature, tag("ds:Object")).append(signed)
+
+
+def _in_extensions(response, signed):
+    """The signed one where nobody looks."""
+    response.replace(signed, _forged(signed))
+    extensions = etree.Element(tag("samlp:Extensions"))
+    extensions.append(signed)
+    response.insert(1, extensions)
+
+
+def _in_a_response_inside(response, signed):
+    """The original answer within a forged one."""
+    original = copy.deepcopy(response)
+    response.replace(signed, _forged(signed))
+    response.append(original)
+
+
+def _same_id(response, signed):
+    forged = _forged(signed)
+    forged.set("ID", signed.get("ID"))
+    response.insert(0, forged)
+
+
+def _reference_elsewhere(response, signed):
+    """The forged one carries the signature; what it speaks of is elsewhere, under another name."""
+    forged = _forged(signed)
+    forged.insert(1, copy.deepcopy(signed.find(tag("ds:Signature"))))
+    response.replace(signed, forged)
+    kept = etree.SubElement(response, tag("samlp:Extensions"), ID=signed.get("ID"))
+    kept.extend(list(signed))
+
+
+def _reference_to_either(response, signed):
+    """As before, and both have the ID."""
+    _reference_elsewhere(response, signed)
+    response.find(tag("saml:Assertion")).set("ID", response[-1].get("ID"))
+
+
+def _signature_borrowed(response, signed):
+    """The forged one's signature is one within it, of something else."""
+    forged = _forged(signed)
+    etree.SubElement(forged, tag("saml:Advice")).append(signed.find(tag("ds:Signature")))
+    response.replace(signed, forged)
+
+
+@pytest.mark.parametrize(
+    ("wrap", "code"),
+    [
+        (_before, "assertions"),
+        (_behind, "assertions"),
+        (_around, "assertions"),
+        (_around_in_signature, "assertions"),
+        (_in_extensions, "assertions"),
+        (_in_a_response_inside, "assertions"),
+        (_same_id, "assertions"),
+        (_reference_elsewhere, "signature_reference"),
+        (_reference_to_either, "identifiers"),
+        (_signature_borrowed, "signature_place"),
+    ],
+)
+def test_a_signed_assertion_does_not_vouch_for_a_forged_one_beside_it(saml_sign_in, wrap, code):
+    saml_sign_in.saml.after_signing = lambda response: wrap(
+        response, response.find(tag("saml:Assertion"))
+    )
+    assert refused(saml_sign_in, saml_sign_in.sign_in(), code)
+
+
+def test_a_comment_cuts_no_name_short(saml_sign_in):
+    """Comments are not signed: `victim<!-- -->-not` must not become `victim`."""
+
+    def comment(response):
+        name = response.find(".//saml:NameID", NAMES)
+        name.text = "victim"
+        name.insert(0, etree.Comment("x"))
+        name[0].tail = "-not"
+
+    saml_sign_in.saml.after_signing = comment
+    assert arrived(saml_sign_in.sign_in(sub="victim-not"))
+    with saml_sign_in.bank.scope():
+        assert ExternalIdentity.objects.get().subject == "victim-not"
