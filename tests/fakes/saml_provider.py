@@ -229,10 +229,21 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
-        self.provider.calls.append(urlsplit(self.path).path)
-        body = self.provider.metadata().encode()
+        path = urlsplit(self.path).path
+        self.provider.calls.append(path)
+        if path == "/sign-on":
+            kind, body = "text/html", self._form(*self.provider.authorise(self.path)).encode()
+        else:
+            kind, body = "application/samlmetadata+xml", self.provider.metadata().encode()
         self.send_response(200)
-        self.send_header("Content-Type", "application/samlmetadata+xml")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    @staticmethod
+    def _form(address: str, fields: dict[str, str]) -> str:
+        hidden = "".join(
+            f'<input type="hidden" name="{name}" value="{value}">' for name, value in fields.items()
+        )
+        return f'<form method="post" action="{address}">{hidden}<button>Back</button></form>'

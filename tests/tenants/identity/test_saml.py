@@ -10,7 +10,7 @@ from django.test import Client
 from lxml import etree
 
 from tenants.identity import services as identity
-from tenants.identity.models import ExternalIdentity, UsedAssertion
+from tenants.identity.models import ExternalIdentity, GroupRule, UsedAssertion
 from tests.fakes.saml_provider import NAMES, at, tag
 
 from .conftest import register_saml
@@ -91,6 +91,43 @@ def test_a_form_from_the_providers_page_comes_without_our_cookies_and_is_sent_on
     assert form["SAMLResponse"] in page.content.decode()
     assert not page.cookies, "A new session would take the place of the one that left."
     assert arrived(client.post(address, form | {"again": "1"}))
+
+
+@pytest.fixture
+def mapped(saml_sign_in):
+    """Tellers there are Tellers here."""
+    tellers = saml_sign_in.bank.group("Tellers")
+    with saml_sign_in.bank.scope():
+        rule = GroupRule(value="grp-tellers", group=tellers)
+        identity.set_rules(
+            provider=saml_sign_in.provider, add=[rule], remove=[], actor=saml_sign_in.admin
+        )
+    return saml_sign_in
+
+
+def test_groups_are_mapped_at_every_sign_in_and_an_absent_attribute_changes_nothing(mapped):
+    mapped.sign_in(groups=["grp-tellers", "grp-unknown"])
+    assert mapped.groups_of() == {"Tellers"}
+    mapped.sign_in(groups=None)
+    assert mapped.groups_of() == {"Tellers"}
+    mapped.sign_in(groups=[])  # the attribute without a value
+    assert mapped.groups_of() == set()
+    mapped.sign_in(groups="grp-tellers")
+    assert mapped.groups_of() == {"Tellers"}
+    mapped.sign_in(groups=["GRP-TELLERS"])
+    assert mapped.groups_of() == set()
+
+
+def test_groups_that_are_not_plain_words_are_unknown(mapped):
+    mapped.sign_in(groups=["grp-tellers"])
+
+    def nest(response):
+        value = response.find(".//saml:Attribute[@Name='groups']/saml:AttributeValue", NAMES)
+        etree.SubElement(value, tag("saml:NameID")).text = "grp-tellers"
+
+    mapped.saml.before_signing = nest
+    assert arrived(mapped.sign_in(groups=[""]))
+    assert mapped.groups_of() == {"Tellers"}
 
 
 # --- What is not believed -----------------------------------------------------------------------
@@ -247,6 +284,23 @@ def test_a_provider_switched_off_meanwhile_lets_nobody_in(saml_sign_in):
     with saml_sign_in.bank.scope():
         identity.switch_provider(provider=saml_sign_in.provider, on=False, actor=saml_sign_in.admin)
     assert client.post(*form).status_code == 403
+
+
+def test_an_encrypted_assertion_is_refused_by_name(saml_sign_in):
+    def hide(response):
+        assertion = response.find(tag("saml:Assertion"))
+        response.replace(assertion, etree.Element(tag("saml:EncryptedAssertion")))
+
+    saml_sign_in.saml.after_signing = hide
+    assert refused(saml_sign_in, saml_sign_in.sign_in(), "encrypted")
+
+
+def test_a_condition_that_we_do_not_know_is_not_met(saml_sign_in):
+    def add(response):
+        etree.SubElement(response.find(".//saml:Conditions", NAMES), tag("saml:Condition"))
+
+    saml_sign_in.saml.before_signing = add
+    assert refused(saml_sign_in, saml_sign_in.sign_in(), "assertion_conditions")
 
 
 # --- Crafted XML --------------------------------------------------------------------------------
