@@ -62,9 +62,17 @@ def configuration_named(name: str) -> AnswerConfiguration:
 def is_available(configuration: AnswerConfiguration) -> bool:
     """Whether this release and installation can still do what was approved."""
     return (
-        configuration.version == version_of(configuration.generator)
+        configuration.version == _version(configuration.generator)
         and configuration.reranker == settings.RERANKER
     )
+
+
+def _version(generator: str) -> str:
+    """Of the generator, and of the settings that decide what becomes of its claims."""
+    asked = settings.ENTAILMENT or generator == "extractive"
+    rules = ["" if asked else "no entailment", settings.CLAIM_POLICY]
+    told = [rule for rule in rules if rule not in ("", "all_or_nothing")]
+    return ", ".join([version_of(generator), *told])
 
 
 def generator_of(configuration: AnswerConfiguration, *, embedder: Embedder) -> Generator:
@@ -89,7 +97,7 @@ def propose() -> AnswerConfiguration:
     lock_serving(KIND)
     fields = {
         "generator": settings.GENERATOR,
-        "version": version_of(settings.GENERATOR),
+        "version": _version(settings.GENERATOR),
         "reranker": settings.RERANKER,
     }
     found = AnswerConfiguration.objects.filter(**fields).first()
@@ -137,7 +145,7 @@ def _make_first() -> AnswerConfiguration:
     lock_serving(KIND)
     return _serving() or _create(
         generator=settings.GENERATOR,
-        version=version_of(settings.GENERATOR),
+        version=_version(settings.GENERATOR),
         reranker=settings.RERANKER,
         status=ConfigurationStatus.SERVING,
     )

@@ -83,6 +83,7 @@ def explain(*, answer: Answer, titles_of: QuerySet[Document]) -> dict[str, objec
         "restarts": answer.signals.get("restarts", []),
         "model_failure": answer.signals.get("model_failure"),
         "passages_dropped": answer.signals.get("passages_dropped", []),
+        "claims_removed": answer.signals.get("claims_removed", []),
         "blocked": [
             {
                 "rule": item.reason.split(": ")[1] if ": " in item.reason else "",

@@ -1,7 +1,7 @@
 """The path of an answer, top to bottom. No transaction is open while a model runs."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import structlog
@@ -16,11 +16,12 @@ from documents.retrieval.search import SearchResult, SearchUnavailable, search
 from . import authority, limits, services
 from .canaries import Drawn, draw
 from .configurations import generator_of, serving_configuration
+from .evidence import Evidence
 from .excerpts import excerpts
 from .gaps import missing_words
-from .generation import Generator, GeneratorUnavailable
+from .generation import Draft, Generator, GeneratorUnavailable
 from .generation.calls import NoLongerWanted, while_wanted
-from .grounding import GroundedAnswer, GroundingFailed, check
+from .grounding import GroundedAnswer, GroundingFailed, check, check_each
 from .models import Answer, AnswerConfiguration, Outcome, PermitStep, Reason
 from .progress import Finished, Stage, Status
 from .question_language import detect_question_language
@@ -202,7 +203,7 @@ class _Run:
             return
         try:
             with self.timed("verify"):
-                grounded = check(draft=draft, evidence=context.evidence, language=answer.language)
+                grounded = self.ground(draft, context.evidence)
         except GroundingFailed as failure:
             self.block(draft, context.evidence, failure)
             return
@@ -230,6 +231,17 @@ class _Run:
         if released is None:
             raise Cancelled
         self.released = authority.consume(permit=released.permit, caller=self.answer.user_id)
+
+    def ground(self, draft: Draft, evidence: Sequence[Evidence]) -> GroundedAnswer:
+        """Raises GroundingFailed: for any claim that fails or, under `strip`, when none is left."""
+        checked = {"draft": draft, "evidence": evidence, "language": self.answer.language}
+        if settings.CLAIM_POLICY != "strip":
+            return check(**checked)
+        grounded, failures = check_each(**checked)
+        if not grounded.claims:
+            raise failures[0]
+        self.fields["signals"] |= {"claims_removed": [failure.rule for failure in failures]}
+        return grounded
 
     def refuse(self, found: SearchResult) -> None:
         ending = refusal(self.answer)

@@ -9,6 +9,7 @@ from answers.grounding.check import (
     GroundingFailed,
     GroundingRule,
     check,
+    check_each,
 )
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "GroundingFailed",
     "GroundingRule",
     "check",
+    "check_each",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from answers.evidence import Evidence
@@ -89,6 +89,24 @@ def check(
             for ordinal, claim in enumerate(draft.claims, 1)
         )
     )
+
+
+def check_each(
+    *, draft: Draft, evidence: Sequence[Evidence], language: str | None = None
+) -> tuple[GroundedAnswer, tuple[GroundingFailed, ...]]:
+    """What is left of the draft without the claims that fail, and why each of those does.
+
+    Whenever one goes, the others are checked again: they may have left to it what limits them.
+    ``ordinal`` of a failure counts in the draft as it was then.
+    """
+    failures: list[GroundingFailed] = []
+    while True:
+        try:
+            return check(draft=draft, evidence=evidence, language=language), tuple(failures)
+        except GroundingFailed as failure:
+            failures.append(failure)
+            at = failure.ordinal - 1
+            draft = replace(draft, claims=(*draft.claims[:at], *draft.claims[at + 1 :]))
 
 
 def _grounded(

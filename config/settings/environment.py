@@ -27,6 +27,14 @@ def positive_int(name: str, *, default: int, least: int = 1) -> int:
     return value
 
 
+def one_of(name: str, *, default: str, allowed: tuple[str, ...]) -> str:
+    """One of a few words; raises ImproperlyConfigured with the variable's name."""
+    value = env.str(name, default=default)
+    if value not in allowed:
+        raise ImproperlyConfigured(f"{name} is '{value}'; it can be one of: {', '.join(allowed)}.")
+    return value
+
+
 def http_url(name: str, *, default: str) -> str:
     """The address of a service, without secrets in it; raises ImproperlyConfigured otherwise."""
     value = env.str(name, default=default)

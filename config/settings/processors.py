@@ -2,7 +2,7 @@
 
 from django.core.exceptions import ImproperlyConfigured
 
-from .environment import env, http_url, positive_int
+from .environment import env, http_url, one_of, positive_int
 
 
 def _processor(
@@ -51,6 +51,10 @@ GENERATOR_CONTEXT_TOKENS = positive_int(
 )
 # Each claim of a model is put to it once more, alone with its quotes: do they bear it out?
 ENTAILMENT = env.bool("PRECEPT_ENTAILMENT", default=True)
+# What one claim that fails a check takes with it: the whole draft, or itself alone.
+CLAIM_POLICY = one_of(
+    "PRECEPT_CLAIM_POLICY", default="all_or_nothing", allowed=("all_or_nothing", "strip")
+)
 GENERATOR_TIMEOUT_SECONDS = positive_int("PRECEPT_GENERATOR_TIMEOUT_SECONDS", default=60)
 
 # How long one try of an access decision waits for a change of access that is being committed, and

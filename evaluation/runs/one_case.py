@@ -21,6 +21,8 @@ from evaluation.measures import RECALL_AT
 from evaluation.models import EvalCase, EvalResult, EvalRun, Variant
 from evaluation.second_opinion import not_permitted
 
+from .giving_way import wait_between_steps
+
 
 @dataclass(frozen=True, slots=True)
 class Through:
@@ -89,7 +91,7 @@ def run_case(*, run: EvalRun, case: EvalCase, through: Through, repeat: int) -> 
 
 def _ask(case: EvalCase, started: Started, through: Through) -> _Seen:
     began = time.monotonic()
-    first = None
+    first, gave_way = None, 0.0
     if started.is_new:
         for _ in answer_question(
             answer=started.answer,
@@ -98,11 +100,12 @@ def _ask(case: EvalCase, started: Started, through: Through) -> _Seen:
             configuration=through.configuration,
         ):
             first = first or time.monotonic()
+            gave_way += wait_between_steps()
         view = present_answer(user=case.as_user, answer=started.answer)
     else:  # a run that died with this question open: what came of it is taken as it is
         view = answer_to_the_end(user=case.as_user, started=started)
     ended = time.monotonic()
-    return _Seen(view, _ms(began, first or ended), _ms(began, ended))
+    return _Seen(view, _ms(began, first or ended), _ms(began, ended - gave_way))
 
 
 def _ms(began: float, ended: float) -> int:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from answers.grounding import GroundingFailed, GroundingRule, check
+from answers.grounding import GroundingFailed, GroundingRule, check, check_each
 from documents.ingestion.sentences import sentences
 from tests.answers.passages import draft, passage
 
@@ -303,3 +303,24 @@ def test_what_may_not_be_done_must_not_be_done():
     quote = "Interns may not enter the vault."
     claim = draft(("Interns must not enter the vault.", [(1, quote)]))
     assert check(draft=claim, evidence=[passage(quote)]).claims
+
+
+def test_of_a_draft_only_the_claims_that_fail_are_removed():
+    good, bad = "Employees are entitled to 25 days of annual leave.", "30 days of leave."
+    answer, failures = check_each(
+        draft=draft((bad, [(1, good)]), (good, [(1, good)])), evidence=[passage(LEAVE)]
+    )
+    assert [claim.text for claim in answer.claims] == [good]
+    assert [failure.rule for failure in failures] == [GroundingRule.NUMBER]
+
+
+def test_a_claim_goes_too_when_the_one_that_limited_it_does():
+    rule = "Traders may hold an account elsewhere."
+    limit = "However, they must report it within two days."
+    wrong = limit.replace("two", "nine")
+    answer, failures = check_each(
+        draft=draft((rule, [(1, rule)]), (wrong, [(1, limit)])),
+        evidence=[passage(f"{rule} {limit}")],
+    )
+    assert answer.claims == ()
+    assert [failure.rule for failure in failures] == [GroundingRule.NUMBER, GroundingRule.CONDITION]

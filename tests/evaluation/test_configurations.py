@@ -66,7 +66,7 @@ def test_a_changed_setting_writes_nobodys_answers_until_it_passed_the_gate(
     assert bank.ask(case.reader, QUESTION).outcome == "answered"
     settings.GENERATOR = "ollama:another"
     view = bank.ask(case.reader, QUESTION)
-    assert (view.answer.generator, model.asked) == ("extractive-2", [])
+    assert (view.answer.generator, model.asked) == ("extractive-3", [])
     with bank.scope():
         first = serving_configuration()
         assert view.answer.configuration_id_used == first.pk
@@ -113,7 +113,7 @@ def test_a_release_with_another_prompt_gives_excerpts_and_asks_no_model_until_ap
 ):
     case()
     bank.ask(case.reader, QUESTION)
-    monkeypatch.setattr(configurations, "version_of", lambda name: "extractive-3")
+    monkeypatch.setattr(configurations, "version_of", lambda name: "extractive-next")
     view = bank.ask(case.reader, QUESTION)
     assert (view.outcome, view.answer.reason) == ("excerpts", "model")
     with bank.scope():
@@ -140,7 +140,7 @@ def test_the_system_check_names_tenants_that_have_not_approved_what_is_set(
     assert found() == []
     settings.GENERATOR = "ollama:another"
     assert found() == ["precept.W011"]
-    monkeypatch.setattr(configurations, "version_of", lambda name: "extractive-3")
+    monkeypatch.setattr(configurations, "version_of", lambda name: "extractive-next")
     assert found() == ["precept.W010"]
 
 
@@ -149,7 +149,7 @@ def test_a_former_configuration_that_this_release_does_not_have_cannot_come_back
 ):
     case()
     bank.ask(case.reader, QUESTION)
-    monkeypatch.setattr(configurations, "version_of", lambda name: "extractive-3")
+    monkeypatch.setattr(configurations, "version_of", lambda name: "extractive-next")
     with bank.scope():
         adopt()
         with pytest.raises(PromotionConflict, match="not what this release has"):
@@ -225,3 +225,13 @@ def test_a_candidate_is_chosen_for_a_run_on_the_page_of_runs(bank, case, setting
     assert candidate.name in client.post(page, form, follow=True).content.decode()
     with bank.scope():
         assert EvalRun.objects.get().candidate_configuration == candidate
+
+
+@pytest.mark.parametrize(("setting", "value"), [("CLAIM_POLICY", "strip"), ("ENTAILMENT", False)])
+def test_a_rule_about_claims_is_part_of_what_is_approved(bank, settings, setting, value):
+    settings.GENERATOR = "ollama:another"
+    with bank.scope():
+        approved = configurations.serving_configuration()
+        assert configurations.is_available(approved)
+        setattr(settings, setting, value)
+        assert not configurations.is_available(approved)

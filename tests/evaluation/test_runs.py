@@ -80,7 +80,7 @@ def test_cases_run_through_a_candidate_while_another_generation_serves(bank, cas
         assert serving_generation().pk != candidate.pk
     assert run.measures["passed"] == 1
     assert answer.generation_id_used == candidate.pk
-    assert answer.model == "extractive-2"  # not that which compares by the serving embedder
+    assert answer.model == "extractive-3"  # not that which compares by the serving embedder
 
 
 def test_a_document_without_right_is_a_violation_whatever_the_answer(case, bank):

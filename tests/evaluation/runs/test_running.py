@@ -10,6 +10,7 @@ from django.utils import timezone
 from answers.generation.base import Draft
 from answers.models import Answer
 from answers.pipeline import default_generator
+from answers.services import end_answer
 from documents.building import start_generation
 from documents.tasks import build_generation
 from evaluation.models import CaseState, EvalCase, EvalResult, EvalRun, RunState
@@ -254,6 +255,32 @@ def test_a_run_waits_while_somebody_is_being_answered_and_not_for_ever(bank, mon
         )
         wait_for_people()
     assert waits
+
+
+def test_a_case_waits_at_its_next_step_while_somebody_is_being_answered(bank, case, monkeypatch):
+    from evaluation.runs import giving_way
+
+    case()
+    person, waited = bank.person(), []
+    with bank.scope():
+        asked = Answer.objects.create(
+            user=person, request_id=uuid.uuid4().hex, payload_digest="", question="?", language="en"
+        )
+
+    def answered_meanwhile(seconds):
+        waited.append(seconds)
+        end_answer(answer=asked, outcome="abstained", reason="no_evidence", fields={})
+
+    monkeypatch.setattr(giving_way.time, "sleep", answered_meanwhile)
+    monkeypatch.setattr("evaluation.runs.running.wait_for_people", lambda: None)
+    with bank.scope():
+        run = start_run(queued=False)
+        work_on(run.pk)
+        result = EvalResult.objects.get(run=run)
+        asked.refresh_from_db()
+    assert waited
+    assert asked.state == "finished"
+    assert result.outcome
 
 
 def test_only_reviewers_and_administrators_start_and_cancel_runs(bank, case):
