@@ -10,7 +10,7 @@ from tests.signed_in import signed_in
 
 @pytest.mark.parametrize(
     "path",
-    ["signup/", "password/reset/", "email/", "inactive/", "confirm-email/", "reauthenticate/", ""],
+    ["signup/", "email/", "inactive/", "confirm-email/", "reauthenticate/", ""],
 )
 def test_other_account_pages_are_not_there(database, path):
     assert Client().get(f"/accounts/{path}").status_code == 404

@@ -79,7 +79,9 @@ def test_what_is_no_local_account_gets_no_new_password(bank, person, post, why, 
             if why == "passwords off":
                 SignInPolicy.objects.create(passwords=False)
             elif why == "provider's":
-                provider = IdentityProvider.objects.create(name="P", issuer="https://p.example")
+                provider = IdentityProvider.objects.create(
+                    name="P", issuer="https://p.example", client_id="c"
+                )
                 ExternalIdentity.objects.create(provider=provider, subject="s", user=person)
             else:
                 person.set_unusable_password()
