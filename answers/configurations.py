@@ -69,10 +69,12 @@ def is_available(configuration: AnswerConfiguration) -> bool:
 
 def _version(generator: str) -> str:
     """Of the generator, and of the settings that decide what becomes of its claims."""
-    asked = settings.ENTAILMENT or generator == "extractive"
-    rules = ["" if asked else "no entailment", settings.CLAIM_POLICY]
-    told = [rule for rule in rules if rule not in ("", "all_or_nothing")]
-    return ", ".join([version_of(generator), *told])
+    told = [version_of(generator)]
+    if generator != "extractive" and not settings.ENTAILMENT:
+        told.append("no entailment")
+    if settings.CLAIM_POLICY != "all_or_nothing":
+        told.append(settings.CLAIM_POLICY)
+    return ", ".join(told)
 
 
 def generator_of(configuration: AnswerConfiguration, *, embedder: Embedder) -> Generator:

@@ -9,7 +9,7 @@ import re
 from documents.access import readable_documents
 from documents.models import IndexGeneration
 from documents.retrieval.presence import present_terms
-from documents.retrieval.terms import question_terms
+from documents.retrieval.terms import lexeme_terms
 from tenants.models import User
 from tenants.selectors import current_tenant
 
@@ -30,12 +30,14 @@ def missing_words(
     None where most of the question's words are missing: then it was asked in a language, or about a
     subject, that a single word would not explain.
     """
-    languages = current_tenant().languages
+    spans = _telling(question, language)
+    words = [question[slice(*span)] for span in spans]
+    lexemes = lexeme_terms(words, {language, *current_tenant().languages})
     terms = {
-        span: set(question_terms(question[slice(*span)], languages))
-        for span in _telling(question, language)
+        span: set().union(*own.values())
+        for span, own in zip(spans, lexemes, strict=True)
         # Not what the question's own language passes over; another's list has it as a word.
-        if question_terms(question[slice(*span)], [language])
+        if own[language]
     }
     wanted = set().union(*terms.values())
     present = present_terms(reader=user.pk, generation=generation, terms=wanted)

@@ -47,6 +47,4 @@ LEANS_BACK = re.compile(
 
 def takes_back(sentence: str) -> bool:
     """Whether it limits the sentence before it in the same paragraph."""
-    return any(
-        (OPENS.match(sentence), NEEDS.match(sentence), _TURNS.search(sentence)),
-    )
+    return bool(OPENS.match(sentence) or NEEDS.match(sentence) or _TURNS.search(sentence))

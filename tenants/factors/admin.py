@@ -1,9 +1,8 @@
 """Whether local accounts need a second factor."""
 
 from django.contrib import admin
-from django.shortcuts import redirect
 
-from tenants.admin_base import PreceptModelAdmin
+from tenants.admin_pages import OneRowAdmin
 from tenants.models import Role
 
 from . import services
@@ -12,7 +11,7 @@ from .selectors import policy
 
 
 @admin.register(FactorPolicy)
-class FactorPolicyAdmin(PreceptModelAdmin):
+class FactorPolicyAdmin(OneRowAdmin):
     view_roles = change_roles = (Role.TENANT_ADMIN,)
     section, order = "Sign-in", 33
     plural = "Second factor"
@@ -20,14 +19,8 @@ class FactorPolicyAdmin(PreceptModelAdmin):
     stays_on_page = True
     fields = ["required"]
 
-    def changelist_view(self, request, extra_context=None):
-        response = super().changelist_view(request, extra_context)  # refuses other roles
-        if response.status_code != 200:
-            return response
-        row = policy()
-        if row._state.adding:
-            row.save()
-        return redirect("admin:factors_factorpolicy_change", row.pk)
+    def the_row(self) -> FactorPolicy:
+        return policy()
 
     def write(self, request, form, formsets, change):
         required = form.cleaned_data["required"]

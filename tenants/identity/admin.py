@@ -18,6 +18,7 @@ from tenants.admin_base import (
     added_and_removed,
     refusals,
 )
+from tenants.admin_pages import OneRowAdmin
 from tenants.models import Group, Role, RoleAssignment, User
 
 from . import services
@@ -312,7 +313,7 @@ class PolicyForm(PreceptForm):
 
 
 @admin.register(SignInPolicy)
-class SignInPolicyAdmin(PreceptModelAdmin):
+class SignInPolicyAdmin(OneRowAdmin):
     view_roles = change_roles = (Role.TENANT_ADMIN,)
     section, order = "Sign-in", 32
     plural = "Passwords"
@@ -325,14 +326,8 @@ class SignInPolicyAdmin(PreceptModelAdmin):
         holders = RoleAssignment.objects.filter(role=Role.TENANT_ADMIN).values("user")
         return User.objects.filter(pk__in=holders, is_active=True)
 
-    def changelist_view(self, request, extra_context=None):
-        response = super().changelist_view(request, extra_context)  # refuses other roles
-        if response.status_code != 200:
-            return response
-        row = policy()
-        if row._state.adding:
-            row.save()
-        return redirect("admin:identity_signinpolicy_change", row.pk)
+    def the_row(self) -> SignInPolicy:
+        return policy()
 
     def write(self, request, form, formsets, change):
         given = form.cleaned_data
