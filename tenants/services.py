@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, ProtectedError
+from django.db.models import F
 from django.utils import timezone
 
 from audit.services import record_action
@@ -310,58 +310,7 @@ def remove_from_group(*, user: User, group: Group, actor: User | None = None) ->
     return bool(removed)
 
 
-@transaction.atomic
-def create_department(*, name: str, actor: User | None = None) -> Department:
-    """Raises ValidationError for a blank or taken name."""
-    department = Department()
-    _name_department(department, name)
-    record_action(
-        action="department.created",
-        actor=actor and actor.id,
-        object_ids={"department": department.id},
-    )
-    return department
-
-
-@transaction.atomic
-def rename_department(*, department: Department, name: str, actor: User | None = None) -> None:
-    """Raises ValidationError for a blank or taken name."""
-    _name_department(department, name)
-    record_action(
-        action="department.renamed",
-        actor=actor and actor.id,
-        object_ids={"department": department.id},
-    )
-
-
-@transaction.atomic
-def delete_department(*, department: Department, actor: User | None = None) -> None:
-    """Raises ValidationError while documents or administrators belong to it."""
-    department_id, name = department.id, department.name
-    if RoleAssignment.objects.filter(department=department).exists():
-        raise ValidationError(
-            f"'{name}' still has department administrators; end their role first."
-        )
-    try:
-        department.delete()
-    except ProtectedError:
-        raise ValidationError(
-            f"'{name}' still has documents, also deleted ones count; rename it instead."
-        ) from None
-    record_action(
-        action="department.deleted",
-        actor=actor and actor.id,
-        object_ids={"department": department_id},
-    )
-
-
-def _name_department(department: Department, name: str) -> None:
-    department.name = name.strip()
-    department.clean_fields()
-    _save_named(department, f"There is already a department '{department.name}'.")
-
-
-def _save_named(row: Department | Group, taken: str) -> None:
+def _save_named(row: Group, taken: str) -> None:
     try:
         with transaction.atomic():
             row.save()

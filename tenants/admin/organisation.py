@@ -6,7 +6,7 @@ from django.db.models import Count, Q
 from django.shortcuts import redirect
 from django.utils.html import format_html_join
 
-from .. import services
+from .. import departments, services
 from ..admin_base import PreceptForm, PreceptModelAdmin
 from ..models import Department, RefusalPolicy, Role, Tenant
 from ..scope import current_tenant_id
@@ -38,18 +38,18 @@ class DepartmentAdmin(PreceptModelAdmin):
     def write(self, request, form, formsets, change):
         name = form.cleaned_data["name"]
         if not change:
-            department = services.create_department(name=name, actor=request.user)
+            department = departments.create_department(name=name, actor=request.user)
             form.instance.pk = department.pk
             return [f"Department “{department}” was created."]
         department = Department.objects.get(pk=form.instance.pk)
         before = department.name
         if before == name.strip():
             return []
-        services.rename_department(department=department, name=name, actor=request.user)
+        departments.rename_department(department=department, name=name, actor=request.user)
         return [f"Department “{before}” is now called “{department}”."]
 
     def erase(self, request, obj):
-        services.delete_department(department=obj, actor=request.user)
+        departments.delete_department(department=obj, actor=request.user)
 
 
 class PolicyForm(PreceptForm):
