@@ -148,3 +148,17 @@ def sign_in(bank, oidc) -> SignIn:
 @pytest.fixture
 def saml_sign_in(bank, saml) -> SamlSignIn:
     return register_saml(bank, saml)
+
+
+def arrived(response) -> bool:
+    return response.status_code == 302 and response.url == "/"
+
+
+def refused(saml_sign_in, response, code: str) -> bool:
+    """Nobody came in, the page says so, and the record says why."""
+    assert response.status_code == 403
+    assert "could not be verified" in response.content.decode()
+    assert saml_sign_in.user() is None
+    assert saml_sign_in.user("victim") is None
+    assert saml_sign_in.audit("sign_in.refused") == [{"how": "saml", "code": code}]
+    return True
